@@ -1,0 +1,63 @@
+"""Fixtures that tests in several files may use."""
+
+import pytest
+
+
+@pytest.fixture
+def own_caches(tmp_path, monkeypatch):
+    """Keep a test, and every process it starts, away from the user's caches, token and proxies.
+
+    Returns the folder of the course's cache, which does not exist yet. Whatever the test does,
+    in the end that folder holds nothing but whole files with the published bytes.
+    """
+    from huggingface_hub import close_session, constants
+
+    from posembed import weights
+
+    home, cache = tmp_path / "hf", tmp_path / "cache"
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "HF_TOKEN", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.delenv(weights.SOURCE_VARIABLE, raising=False)
+    monkeypatch.setenv(weights.CACHE_VARIABLE, str(cache))
+    monkeypatch.setenv("HF_HOME", str(home))  # for child processes; this one has read it already
+    monkeypatch.setenv("HF_HUB_CACHE", str(home / "hub"))
+    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(home / "hub"))
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(home / "token"))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(weights._warn_unwritable, "done", False)
+    close_session()  # the client is shared, and remembers connections and proxies
+    yield cache
+    close_session()
+    good = {weights._cache_file(name).name: name for name in weights.TENSORS}
+    for file in cache.iterdir() if cache.is_dir() else ():
+        assert file.name in good, f"{file.name} was left in the cache"
+        assert weights._is_published(good[file.name], file.read_bytes()), f"{file.name} is bad"
+
+
+@pytest.fixture
+def serve(own_caches, monkeypatch):
+    """Return a function that makes a `hub_server.Hub` with a given file the hub of this test."""
+    from contextlib import ExitStack
+
+    from huggingface_hub import constants
+
+    from tests.hub_server import Hub
+
+    with ExitStack() as stack:
+
+        def start(file):
+            hub = stack.enter_context(Hub(file))
+            point_at(hub.url)
+            return hub
+
+        def point_at(url):
+            template = url + "/{repo_id}/resolve/{revision}/{filename}"
+            monkeypatch.setenv("HF_ENDPOINT", url)
+            monkeypatch.setattr(constants, "ENDPOINT", url)
+            monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+
+        start.point_at = point_at
+        yield start
