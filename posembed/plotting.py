@@ -77,11 +77,15 @@ def heatmap(ax, matrix, limit, label=None, **options):
     -------
     matplotlib.image.AxesImage
     """
-    options = {"aspect": "auto", "cmap": "RdBu_r"} | options
+    # Where the drawing is smaller than the matrix, average values, not colours: a mean of red and
+    # blue is white on this map, never purple.
+    options = {"aspect": "auto", "cmap": "RdBu_r", "interpolation_stage": "data"} | options
     image = ax.imshow(matrix, vmin=-limit, vmax=limit, **options)
     ax.spines[["top", "right"]].set_visible(True)
     if label is not None:
-        clipped = np.abs(matrix).max() > limit
+        clipped = np.abs(matrix).max() > limit * (
+            1 + 1e-9
+        )  # a cosine of 1 may be off by a rounding
         ax.figure.colorbar(image, ax=ax, label=label, extend="both" if clipped else "neither")
     return image
 
@@ -97,7 +101,7 @@ def column_grid(matrix, dimensions, limit=None, color="black"):
         The columns to draw.
     limit : float, optional
         Share one y axis, ``[-limit, +limit]``, among all panels. Without it each panel has its
-        own, symmetric about 0, and the number in its corner says where that axis ends.
+        own, symmetric about 0, and the number above it says where that axis ends.
     color : str
         Colour of the curves.
 
@@ -110,7 +114,12 @@ def column_grid(matrix, dimensions, limit=None, color="black"):
     matrix = np.asarray(matrix)
     n_rows = -(-len(dimensions) // 4)
     fig, axes = plt.subplots(
-        n_rows, 4, figsize=(WIDTH, 1.25 * n_rows + 0.6), sharex=True, sharey=limit is not None
+        n_rows,
+        4,
+        figsize=(WIDTH, 1.25 * n_rows + 0.6),
+        sharex=True,
+        sharey=limit is not None,
+        squeeze=False,
     )
     for ax, j in zip(axes.flat, dimensions):
         ax.axhline(0, color="0.6", linewidth=0.8)
@@ -118,15 +127,15 @@ def column_grid(matrix, dimensions, limit=None, color="black"):
         own = np.abs(matrix[:, j]).max() * 1.1
         ax.set(xlim=(0, len(matrix) - 1), ylim=(-(limit or own), limit or own))
         ax.set_xticks([0, len(matrix) - 1])
-        ax.set_title(f"dim. {j}", fontsize=11)
+        ax.set_title(f"dim. {j}", fontsize=11, loc="left", x=-0.1)
         if limit is None:
             ax.set_yticks([0])
-            ax.text(
-                0.97, 0.04, f"±{own:.2g}", transform=ax.transAxes, ha="right", fontsize=10,
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-            )  # fmt: skip
+            ax.set_title(f"±{own:.2g}", fontsize=10, loc="right")
     for ax in axes.flat[len(dimensions) :]:
         ax.set_visible(False)
+    for ax in axes[-1]:  # keep the two numbers within their panel
+        for label, side in zip(ax.get_xticklabels(), ("left", "right")):
+            label.set_horizontalalignment(side)
     fig.supxlabel("position t (tokens)", fontsize=12)
     fig.supylabel("value", fontsize=12)
     return fig

@@ -5,6 +5,7 @@ a file you name, the course's own cache, a checkpoint in the Hugging Face cache,
 hub, from which it reads the bytes of that one tensor (3 MB of 548 MB for ``wpe.weight``).
 """
 
+import contextlib
 import hashlib
 import json
 import math
@@ -134,7 +135,7 @@ def load_tensor(name, source=None):
     if source is None:
         source = os.environ.get(SOURCE_VARIABLE) or None
     if source is not None:
-        return _array(name, _from_file(name, Path(source)))
+        return _array(name, _from_file(name, Path(source).expanduser()))
 
     data = _from_cache(name)
     if data is None:
@@ -160,10 +161,12 @@ def _from_file(name, path):
     from safetensors import SafetensorError, safe_open
 
     advice = f"Set {SOURCE_VARIABLE} (or source) to the published {FILENAME}, or unset it."
-    file = path / FILENAME if path.is_dir() else path
-    if not file.is_file():
-        raise WeightsError(f"There is no file {file}. {advice}")
+    file = path
     try:
+        if path.is_dir():
+            file = path / FILENAME
+        if not file.is_file():
+            raise WeightsError(f"There is no file {file}. {advice}")
         with safe_open(file, framework="numpy") as checkpoint:
             # Some copies of the checkpoint put "transformer." before every name.
             names = set(checkpoint.keys())
@@ -191,13 +194,11 @@ def _from_hub_cache(name):
     """Return the tensor's bytes from a checkpoint in the Hugging Face cache, or None."""
     from huggingface_hub import try_to_load_from_cache
 
-    path = try_to_load_from_cache(REPOSITORY, FILENAME, revision=REVISION)
-    if not isinstance(path, str):
-        return None
     try:
-        return _from_file(name, Path(path))
-    except WeightsError:
-        return None  # a damaged copy there is not ours to repair; the hub has a good one
+        path = try_to_load_from_cache(REPOSITORY, FILENAME, revision=REVISION)
+        return _from_file(name, Path(path)) if isinstance(path, str) else None
+    except (WeightsError, OSError):
+        return None  # a damaged cache there is not ours to repair; the hub has a good copy
 
 
 # --- the course's own cache: one file per tensor, holding its raw bytes ---------------------
@@ -208,7 +209,9 @@ def cache_folder():
     import platformdirs
 
     chosen = os.environ.get(CACHE_VARIABLE)
-    return Path(chosen) if chosen else platformdirs.user_cache_path("posembed", appauthor=False)
+    if chosen:
+        return Path(chosen).expanduser()
+    return platformdirs.user_cache_path("posembed", appauthor=False)
 
 
 def _cache_file(name):
@@ -230,15 +233,22 @@ def _store(name, data):
     temporary = None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as handle:
-            temporary = handle.name
+        with tempfile.NamedTemporaryFile(
+            dir=file.parent, prefix=f"{file.name}.", delete=False
+        ) as handle:
+            temporary = Path(handle.name)
             handle.write(data)
         os.replace(temporary, file)
+        # Sweep away what a killed process left. A live one that loses its file here finds ours.
+        for left in file.parent.glob(f"{file.name}.*"):
+            left.unlink(missing_ok=True)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         if _from_cache(name) is None:  # otherwise another notebook was quicker
             _warn_unwritable(error.strerror)
+    finally:  # also when the reader interrupts the cell
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def _warn_unwritable(reason):
@@ -273,14 +283,14 @@ def _from_hub(name):
     try:
         header = json.loads(_fetch(url, 8, 8 + size, deadline))
         begin, end = header[name]["data_offsets"]
-        shape, dtype = tuple(header[name]["shape"]), header[name]["dtype"]
-    except (ValueError, KeyError, TypeError) as error:
+        found = (tuple(header[name]["shape"]), header[name]["dtype"], end - begin)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise WeightsError(
             f"The header of {url} does not describe {name} as safetensors does. {BY_HAND}"
         ) from error
-    n_bytes = 4 * math.prod(TENSORS[name][0])
-    if (shape, dtype, end - begin) != (TENSORS[name][0], "F32", n_bytes):
-        raise WeightsError(f"{name} at {url} is {dtype} of shape {shape}. {BY_HAND}")
+    shape = TENSORS[name][0]
+    if found != (shape, "F32", 4 * math.prod(shape)):
+        raise WeightsError(f"{name} at {url} is not F32 of shape {shape}, as GPT-2's. {BY_HAND}")
     data = _fetch(url, 8 + size + begin, 8 + size + end, deadline, progress=f"GPT-2 {name}")
     if not _is_published(name, data):
         raise WeightsError(
@@ -308,14 +318,11 @@ def _fetch(url, start, stop, deadline, progress=None):
 
 
 def _fetch_once(url, start, stop, deadline, progress):
-    from huggingface_hub.errors import HfHubHTTPError
-    from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
+    from huggingface_hub.utils import get_session
     from tqdm import tqdm
 
-    headers = build_hf_headers() | {
-        "Range": f"bytes={start}-{stop - 1}",
-        "Accept-Encoding": "identity",
-    }
+    # No token: the file is public, and the hub refuses even public files to an expired token.
+    headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
     data = bytearray()
     try:
         with (
@@ -324,26 +331,15 @@ def _fetch_once(url, start, stop, deadline, progress):
             tqdm(total=stop - start, unit="B", unit_scale=True, desc=progress, leave=False,
                  disable=None if progress else True) as bar,
         ):  # fmt: skip
-            hf_raise_for_status(response)
-            if response.status_code != 206:
-                raise WeightsError(
-                    f"{url} answers with status {response.status_code} instead of the part that "
-                    f"was asked for (HTTP 206), so all 548 MB would have to come. {BY_HAND}"
-                )
+            # The body of an error is not read: nothing says that it ever ends.
+            _check_status(url, response.status_code, response.headers.get("Retry-After", ""))
             for chunk in response.iter_bytes():
                 data += chunk
                 bar.update(len(chunk))
                 if len(data) > stop - start or time.monotonic() > deadline:
                     break
-    except WeightsError:
+    except (WeightsError, _Unreachable):
         raise
-    except HfHubHTTPError as error:
-        status = error.response.status_code
-        if status != 429 and status < 500:
-            raise WeightsError(f"{url} answers with status {status}. {BY_HAND}") from error
-        asked = error.response.headers.get("Retry-After", "")
-        seconds = float(asked) if asked.isdigit() else 0.0
-        raise _Unreachable(seconds, f"the server answers with status {status}") from error
     # The hub's client has changed its HTTP library twice, and each has its own tree of errors for
     # a refused, cut or silent connection; to the reader they are all the same.
     except Exception as error:
@@ -356,3 +352,19 @@ def _fetch_once(url, start, stop, deadline, progress):
             reason = f"it took longer than {DEADLINE:.0f} seconds"
         raise _Unreachable(0.0, reason)
     return bytes(data)
+
+
+def _check_status(url, status, retry_after):
+    """Raise unless the status is 206: _Unreachable if another try may help, else WeightsError."""
+    if status == 206:
+        return
+    if status == 429 or status >= 500:
+        seconds = float(retry_after) if retry_after.isdecimal() else 0.0
+        wish = f" and asks to wait {seconds:.0f} seconds" if seconds else ""
+        raise _Unreachable(seconds, f"the server answers with status {status}{wish}")
+    if status == 200:
+        raise WeightsError(
+            f"{url} answers with status 200 instead of the part that was asked for (HTTP 206): it "
+            f"may be the log-in page of a network, or a proxy that would send all 548 MB. {BY_HAND}"
+        )
+    raise WeightsError(f"{url} answers with status {status}. {BY_HAND}")

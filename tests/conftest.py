@@ -3,22 +3,36 @@
 import pytest
 
 
+@pytest.fixture(scope="module")
+def direct_client():
+    """Let the hub's client, which all tests of a module share, ignore the user's proxies."""
+    from huggingface_hub import close_session
+    from huggingface_hub.utils import get_session
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            patch.delenv(name, raising=False)
+            patch.delenv(name.lower(), raising=False)
+        close_session()
+        get_session()  # reads the variables once, now
+        yield
+        close_session()
+
+
 @pytest.fixture
-def own_caches(tmp_path, monkeypatch):
+def own_caches(direct_client, tmp_path, monkeypatch):
     """Keep a test, and every process it starts, away from the user's caches, token and proxies.
 
     Returns the folder of the course's cache, which does not exist yet. Whatever the test does,
     in the end that folder holds nothing but whole files with the published bytes.
     """
-    from huggingface_hub import close_session, constants
+    from huggingface_hub import constants
 
     from posembed import weights
 
     home, cache = tmp_path / "hf", tmp_path / "cache"
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "HF_TOKEN", "HF_HUB_OFFLINE"):
+    for name in ("HF_TOKEN", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", weights.SOURCE_VARIABLE):
         monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    monkeypatch.delenv(weights.SOURCE_VARIABLE, raising=False)
     monkeypatch.setenv(weights.CACHE_VARIABLE, str(cache))
     monkeypatch.setenv("HF_HOME", str(home))  # for child processes; this one has read it already
     monkeypatch.setenv("HF_HUB_CACHE", str(home / "hub"))
@@ -28,9 +42,7 @@ def own_caches(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(weights._warn_unwritable, "done", False)
-    close_session()  # the client is shared, and remembers connections and proxies
     yield cache
-    close_session()
     good = {weights._cache_file(name).name: name for name in weights.TENSORS}
     for file in cache.iterdir() if cache.is_dir() else ():
         assert file.name in good, f"{file.name} was left in the cache"

@@ -1,4 +1,4 @@
-"""A small stand-in for the Hugging Face hub, for tests: real HTTP on this machine, faults on demand.
+"""A small stand-in for the Hugging Face hub: real HTTP on this machine, with faults on demand.
 
 `Hub` serves one file at ``/{repo}/resolve/{revision}/{file}``. As the real hub does with large
 files, it answers with a redirect to a second host (here: a second port), the "CDN", which has the
@@ -11,9 +11,11 @@ functions, one for each GET request that comes; None stands for a good answer::
 A fault is called with the request's handler in place of the good answer, and tells what to send.
 """
 
+import contextlib
 import hashlib
 import json
 import re
+import socket
 import sys
 import threading
 import time
@@ -23,6 +25,7 @@ from math import prod
 from posembed.weights import FILENAME, REPOSITORY, REVISION
 
 CHUNK = 1 << 16
+PATIENCE = 3.0  # seconds after which a fault that would last for ever ends all the same
 
 
 # --- the file that is served ----------------------------------------------------------------
@@ -203,9 +206,15 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, handler, file):
         super().__init__(("127.0.0.1", 0), handler)
         self.file, self.log, self.faults, self.closing = file, [], iter(()), threading.Event()
+        self._connections = []
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
+
+    def get_request(self):
+        connection, address = super().get_request()
+        self._connections.append(connection)
+        return connection, address
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exception(), ConnectionError):  # a client may leave at any time
@@ -216,6 +225,9 @@ class _Server(ThreadingHTTPServer):
         self.shutdown()
         self._thread.join()
         self.server_close()
+        for connection in self._connections:  # none may outlive the test in the client's pool
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class Hub:
@@ -312,7 +324,7 @@ def from_the_start(handler):
 
 def silent(handler):
     """Take the request and never answer."""
-    handler.server.closing.wait(30)
+    handler.server.closing.wait(PATIENCE)
     handler.close_connection = True
 
 
@@ -330,7 +342,7 @@ def trickle(code, pause=0.02):
 
     def fault(handler):
         handler.head(code, 10**9)
-        until = time.monotonic() + 8
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until and not handler.server.closing.wait(pause):
             handler.body(b"0")
         handler.close_connection = True

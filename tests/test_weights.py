@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -289,9 +289,9 @@ FINAL = {  # one request, one message
     "403": (status(403, b'{"error": "Forbidden"}', Content_Type="application/json"), "status 403"),
     "416": (status(416), "status 416"),
     "204": (status(204), "status 204"),
-    "HTML with 200": (hub_server.html(200), "status 200"),
-    "Range ignored": (hub_server.ignore_range, "status 200.*548 MB"),
-    "429, too long": (status(429, Retry_After="3600"), "status 429.* 3600 s"),
+    "HTML with 200": (hub_server.html(200), "status 200.*all 548 MB"),
+    "Range ignored": (hub_server.ignore_range, "status 200.*all 548 MB"),
+    "429, too long": (status(429, Retry_After="21"), "status 429 and asks to wait 21 seconds"),
     "endless 404": (hub_server.trickle(404), "status 404"),
 }
 
@@ -305,6 +305,7 @@ def test_fault_that_no_other_try_would_cure(server, fault, match, hub, naps, own
     assert not own_caches.exists()
 
 
+TIMED_OUT = "[Tt]imed? ?out"
 PASSING = {  # faults that may pass: tried four times
     "500": (status(500, b"Internal Error"), "status 500"),
     "503 with a page": (hub_server.html(503), "status 503"),
@@ -318,43 +319,45 @@ PASSING = {  # faults that may pass: tried four times
     "HTML with 206": (hub_server.html(206), "more bytes came"),
     "too much": (hub_server.other_length(5), "more bytes came"),
     "too little": (hub_server.other_length(-1), "ended after 7 of 8 bytes"),
-    "silent": (hub_server.silent, "[Tt]imed? ?out"),
-    "silent halfway": (hub_server.silent_halfway, "[Tt]imed? ?out"),
+    "silent": (hub_server.silent, TIMED_OUT),
+    "silent halfway": (hub_server.silent_halfway, TIMED_OUT),
 }
 
 
 @pytest.mark.parametrize("fault, match", PASSING.values(), ids=PASSING)
 def test_fault_that_stays(fault, match, hub, naps, monkeypatch, own_caches):
     """Four tries with growing pauses, then one message; never a hang."""
-    monkeypatch.setattr(weights, "TIMEOUT", 0.15)
+    if match is TIMED_OUT:
+        monkeypatch.setattr(weights, "TIMEOUT", 0.3)
     hub.cdn.faults = repeat(fault)
     start = time.monotonic()
     message = failure()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 8
     assert re.search(match, message)
     assert (len(hub.log), naps) == (TIMES, list(weights.WAITS))
     assert not own_caches.exists()
 
 
 @pytest.mark.parametrize("good", [0, 1, 2], ids=["length", "header", "tensor"])
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
-def test_fault_that_passes(good, fault, hub, monkeypatch):
+@pytest.mark.parametrize("fault, match", PASSING.values(), ids=PASSING)
+def test_fault_that_passes(good, fault, match, hub, monkeypatch):
     """Whichever of the three requests fails once, the next try cures it."""
-    monkeypatch.setattr(weights, "TIMEOUT", 0.15)
-    hub.cdn.faults = iter([None] * good + [fault[0]])
+    if match is TIMED_OUT:
+        monkeypatch.setattr(weights, "TIMEOUT", 0.3)
+    hub.cdn.faults = iter([None] * good + [fault])
     np.testing.assert_array_equal(load_wpe(), W)
-    assert len(hub.cdn.log) == 4
+    assert len(hub.cdn.log) == 4 or match is TIMED_OUT  # a busy machine may be late once more
     assert cached() == W.tobytes()
 
 
 @pytest.mark.parametrize("server", ["hub", "cdn"])
 def test_server_without_a_word(server, hub, monkeypatch):
     """A connection is accepted, and then nothing: the client alone would wait for ever."""
-    monkeypatch.setattr(weights, "TIMEOUT", 0.15)
+    monkeypatch.setattr(weights, "TIMEOUT", 0.3)
     (hub if server == "hub" else hub.cdn).faults = repeat(hub_server.silent)
     start = time.monotonic()
     assert "could not be fetched" in failure()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 8
 
 
 def test_endless_redirect(hub):
@@ -377,20 +380,21 @@ def test_trickle_past_the_deadline(good, hub, naps, monkeypatch):
     hub.cdn.faults = chain([None] * good, repeat(hub_server.trickle(206, pause=0.1)))
     start = time.monotonic()
     assert "took longer than" in failure()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 8
     assert naps == []
 
 
 def test_no_wait_past_the_deadline(hub, naps, monkeypatch):
-    monkeypatch.setattr(weights, "DEADLINE", weights.WAITS[0] + weights.WAITS[1] / 2)
-    monkeypatch.setattr(weights.time, "sleep", lambda wait: pytest.fail("waited") if naps else None)
+    """It gives up at once when the next try would come too late."""
     monkeypatch.setattr(weights, "DEADLINE", weights.WAITS[0] / 2)
     hub.faults = repeat(status(500))
     assert "status 500" in failure()
-    assert len(hub.log) == 1
+    assert (len(hub.log), naps) == (1, [])
 
 
-@pytest.mark.parametrize("asked, waited", [("7", 7.0), ("0", 1.0), ("", 1.0), ("soon", 1.0)])
+@pytest.mark.parametrize(
+    "asked, waited", [("7", 7.0), ("20", 20.0), ("0", 1.0), ("", 1.0), ("soon", 1.0)]
+)
 def test_429_then_success_waits_as_asked(asked, waited, hub, naps):
     hub.faults = iter([status(429, Retry_After=asked)])
     np.testing.assert_array_equal(load_wpe(), W)
@@ -473,7 +477,7 @@ def test_broken_header(header, hub, own_caches):
     assert not own_caches.exists()
 
 
-def test_whole_header_as_json_is_what_safetensors_writes(hub, tmp_path):
+def test_file_that_safetensors_wrote(hub, tmp_path):
     """The header is read here by hand: a file of the safetensors library must do."""
     hub.file = real_file(checkpoint(tmp_path / "a.safetensors").read_bytes())
     np.testing.assert_array_equal(load_wpe(), W)
@@ -610,7 +614,14 @@ HALF_WRITTEN = """
 def half(*args, real=tempfile.NamedTemporaryFile, **options):
     handle = real(*args, **options)
     write = handle.write
-    handle.write = lambda data: (write(data[: len(data) // 2]), handle.flush(), stop())
+
+    def write_in_two(data):
+        write(data[:200])
+        handle.flush()
+        stop()
+        write(data[200:])
+
+    handle.write = write_in_two
     return handle
 
 tempfile.NamedTemporaryFile = half
@@ -817,17 +828,22 @@ def test_no_progress_bar_where_nobody_watches(hub, capfd):
 
 
 def test_progress_bar_on_a_terminal(hub, monkeypatch):
+    """One bar, for the tensor and not for its header, that clears up after itself."""
     pty = pytest.importorskip("pty", exc_type=ImportError)
+    termios = pytest.importorskip("termios")
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
     with open(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         load_wpe()
-        terminal.flush()
-        shown = os.read(ours, 10_000).decode()
+    shown = ""
+    with suppress(OSError):  # the end of a terminal that is closed on the other side
+        while chunk := os.read(ours, 10_000):
+            shown += chunk.decode()
     os.close(ours)
-    assert "GPT-2 wpe.weight" in shown and "100%" in shown or "0%" in shown
-    assert shown.endswith("\r")  # and it clears up after itself
-    assert shown.count("GPT-2 wpe.weight") < 10
+    assert shown.startswith("\rGPT-2 wpe.weight:   0%")
+    assert "/512 " in shown
+    assert shown.endswith("\r") and not shown.split("\r")[-2].strip()
 
 
 def test_import_is_quick():
