@@ -8,12 +8,13 @@ exercises (`posembed.checks`).
 
 from posembed.encodings import sinusoidal
 from posembed.similarity import correlation, cosine_similarity, mean_by_lag
-from posembed.weights import WeightsError, load_tensor, load_wpe
+from posembed.weights import WeightsError, load_config, load_tensor, load_wpe
 
 __all__ = [
     "WeightsError",
     "correlation",
     "cosine_similarity",
+    "load_config",
     "load_tensor",
     "load_wpe",
     "mean_by_lag",

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from posembed import fallback as fallback_model
+
 REPOSITORY = "openai-community/gpt2"
 REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
 FILENAME = "model.safetensors"
@@ -55,6 +57,8 @@ TENSORS = {
     ),
 }
 
+GPT2_CONFIG = {"n_head": 12, "layer_norm_epsilon": 1e-5}
+
 TIMEOUT = 10.0  # seconds without an answer before one request is given up
 DEADLINE = 300.0  # seconds for all requests of one tensor together
 WAITS = (1.0, 2.0, 4.0)  # seconds between tries; one more try than waits
@@ -75,18 +79,21 @@ class _Unreachable(Exception):
     """One request failed in a way that another try may cure."""
 
 
-def load_wpe(source=None):
+def load_wpe(source=None, fallback=True):
     """Return GPT-2's position embeddings, the rows that the model adds to its token embeddings.
 
     Parameters
     ----------
     source : path-like, optional
         As for `load_tensor`.
+    fallback : bool, default True
+        As for `load_tensor`.
 
     Returns
     -------
     ndarray, shape (1024, 768), float32
         Row t is the embedding of position t; column j is one dimension. A fresh, writable array.
+        The table of the course's model, which may stand in, has another shape.
 
     Raises
     ------
@@ -97,10 +104,10 @@ def load_wpe(source=None):
     ----------
     Radford et al. (2019), "Language Models are Unsupervised Multitask Learners".
     """
-    return load_tensor("wpe.weight", source)
+    return load_tensor("wpe.weight", source, fallback)
 
 
-def load_tensor(name, source=None):
+def load_tensor(name, source=None, fallback=True):
     """Return one tensor of the published GPT-2 small checkpoint.
 
     It is looked for in this order: `source`; the environment variable ``POSEMBED_GPT2``; the
@@ -109,17 +116,23 @@ def load_tensor(name, source=None):
     hold the tensor: no other place is tried after it. Wherever the bytes come from, they are
     compared with the SHA-256 of the published ones. Chapter 2 shows it at work.
 
+    Where GPT-2 can't be had at all, the course's own model stands in and says so; all later calls
+    in the same process then get that model too, so that tensors of two models never mix. The
+    environment variable ``POSEMBED_MODEL`` forbids that (``gpt2``) or asks for it (``course``).
+
     Parameters
     ----------
     name : str
         One of the names in `posembed.weights.TENSORS`, for example ``"wpe.weight"``.
     source : path-like, optional
         A ``.safetensors`` file, or a folder that has a ``model.safetensors``.
+    fallback : bool, default True
+        Whether the course's model may stand in. Code that must have GPT-2 says False.
 
     Returns
     -------
     ndarray, float32
-        A fresh, writable array, in the shape that `TENSORS` gives.
+        A fresh, writable array; GPT-2's have the shapes of `TENSORS`.
 
     Raises
     ------
@@ -132,16 +145,58 @@ def load_tensor(name, source=None):
         raise ValueError(
             f"name must be one of the tensors the course uses ({', '.join(TENSORS)}), not {name!r}"
         )
-    if source is None:
-        source = os.environ.get(SOURCE_VARIABLE) or None
-    if source is not None:
-        return _array(name, _from_file(name, Path(source).expanduser()))
+    if fallback and source is None and _model_in_use() == "course":
+        return _from_course(name, f"{fallback_model.MODEL_VARIABLE} is set to course. {BY_HAND}")
+    file = source or os.environ.get(SOURCE_VARIABLE)
+    try:
+        data = _find(name, file)
+    except WeightsError as error:
+        # A file that was named must do; and other tensors of GPT-2 may be in use already.
+        if file or not fallback or _model_in_use() == "gpt2":
+            raise
+        return _from_course(name, str(error))
+    _served.append("gpt2")
+    return _array(name, data)
 
+
+def load_config():
+    """Return what one needs to know of the model whose tensors `load_tensor` returns.
+
+    Returns
+    -------
+    dict
+        ``model`` (its name), ``n_head`` (heads in a layer) and ``layer_norm_epsilon``.
+    """
+    if _model_in_use() == "course":
+        config = fallback_model.config()
+        names = ("n_head", "layer_norm_epsilon")
+        return {"model": "the course's model"} | {name: config[name] for name in names}
+    return {"model": "GPT-2"} | GPT2_CONFIG
+
+
+_served = []  # the models whose tensors this process has got; the first one decides
+
+
+def _model_in_use():
+    """Return "gpt2" or "course" where the environment or an earlier call has decided, else None."""
+    return fallback_model.wanted() or (_served[0] if _served else None)
+
+
+def _from_course(name, why):
+    _served.append("course")
+    fallback_model.notice(why)
+    return fallback_model.load_tensor(name)
+
+
+def _find(name, file):
+    """Return the published bytes of a tensor from a file, or the nearest place that has them."""
+    if file:
+        return _from_file(name, Path(file).expanduser())
     data = _from_cache(name)
     if data is None:
         data = _from_hub_cache(name) or _from_hub(name)
         _store(name, data)
-    return _array(name, data)
+    return data
 
 
 def _array(name, data):

@@ -34,6 +34,7 @@ def own_caches(direct_client, tmp_path, monkeypatch):
     for name in ("HF_TOKEN", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", weights.SOURCE_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(weights.CACHE_VARIABLE, str(cache))
+    monkeypatch.setenv("POSEMBED_MODEL", "gpt2")  # a fault is an error, no reason to fall back
     monkeypatch.setenv("HF_HOME", str(home))  # for child processes; this one has read it already
     monkeypatch.setenv("HF_HUB_CACHE", str(home / "hub"))
     monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
