@@ -170,7 +170,7 @@ def load_config():
     if _model_in_use() == "course":
         config = fallback_model.config()
         names = ("n_head", "layer_norm_epsilon")
-        return {"model": "the course's model"} | {name: config[name] for name in names}
+        return {"model": "course model"} | {name: config[name] for name in names}
     return {"model": "GPT-2"} | GPT2_CONFIG
 
 

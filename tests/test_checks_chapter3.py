@@ -107,14 +107,15 @@ def test_unseen_shift(W, capsys):
     for right in [np.ones(d_model), -1.5 * np.ones(d_model), [2] * d_model]:
         assert said(capsys, check_unseen_shift, right).startswith("Correct.")
     e = np.zeros(d_model)
-    e[402] = 1
+    e[d_model // 2] = 1
+    longest = W[1:-1][np.linalg.norm(W[1:-1], axis=1).argmax()]
     for wrong, hint in [
         (np.zeros(d_model), "is zero"),
         (1e-9 * np.ones(d_model), "too small"),
         (np.ones(len(W)), f"{d_model} finite numbers"),
         (1.0, f"{d_model} finite numbers"),
         (np.full(d_model, np.inf), "finite numbers"),
-        (W[500], "for one row"),
+        (longest, "for one row"),
         (e, "subtracts the mean"),
     ]:
         answer = said(capsys, check_unseen_shift, wrong)

@@ -37,7 +37,7 @@ def test_it_says_so_once_and_what_to_do():
     assert table.shape == SHAPE and table.dtype == np.float32
     (message,) = (str(warning.message) for warning in caught)
     assert "POSEMBED_GPT2" in message and "HF_HUB_OFFLINE" in message and str(SHAPE[0]) in message
-    assert load_config() == {"model": "the course's model", "n_head": 4, "layer_norm_epsilon": 1e-5}
+    assert load_config() == {"model": "course model", "n_head": 4, "layer_norm_epsilon": 1e-5}
 
 
 def test_in_a_notebook_it_is_a_banner(monkeypatch):

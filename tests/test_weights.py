@@ -27,6 +27,7 @@ import pytest
 from huggingface_hub import constants, hf_hub_download
 from safetensors.numpy import save_file
 
+import posembed.__main__
 from posembed import WeightsError, load_tensor, load_wpe, weights
 from tests import hub_server
 from tests.hub_server import VirtualFile, real_file, safetensors_file, status
@@ -852,3 +853,18 @@ def test_import_is_quick():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"torch", "transformers", "huggingface_hub", "matplotlib.pyplot"}
     assert not heavy & set(run.stdout.split())
+
+
+def test_the_command_fetches_and_checks_all(hub, own_caches, capsys, monkeypatch):
+    """What `make execute` starts with, and what a reader runs before a flight."""
+    monkeypatch.setattr(posembed.__main__, "TENSORS", TENSORS)
+    posembed.__main__.main()
+    assert capsys.readouterr().out.endswith("are here, and they are the published ones.\n")
+    assert len(list(own_caches.iterdir())) == len(TENSORS)
+
+
+def test_the_command_says_in_one_line_what_is_missing(serve):
+    serve.point_at("http://127.0.0.1:9")
+    with pytest.raises(SystemExit) as caught:
+        posembed.__main__.main()
+    assert weights.SOURCE_VARIABLE in str(caught.value) and "\n" not in str(caught.value)

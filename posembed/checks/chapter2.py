@@ -19,6 +19,19 @@ def _odd_rows(table, factor=1.5):
     return np.flatnonzero(np.append(True, jump) & np.append(jump, True)).tolist()
 
 
+def _how_odd(norms, t):
+    """Say in words how the norm of an odd row differs."""
+    row = f"row {t} (norm {norms[t]:.3f})"
+    around = np.delete(norms[max(t - 1, 0) : t + 2], min(t, 1))
+    if norms[t] == norms.min():
+        return f"{row} is the shortest by far"
+    if norms[t] > around.max():
+        return f"{row} is far longer than its neighbour{'s' * (around.size > 1)}"
+    if norms[t] < around.min():
+        return f"{row} is far shorter than its neighbour{'s' * (around.size > 1)}"
+    return f"{row} lies between its neighbours, far from both"
+
+
 def check_odd_rows(answer):
     """Check the two positions whose norm breaks the pattern.
 
@@ -43,12 +56,9 @@ def check_odd_rows(answer):
         print("Not yet. Name the two positions as whole numbers in a list, such as [3, 5].")
         return
     expected = set(_odd_rows(table))
-    first, last = min(expected), max(expected)
     if given == expected:
-        print(
-            f"Correct. Row {first} (norm {norms[first]:.3f}) is far longer than its neighbour, and "
-            f"row {last} (norm {norms[last]:.3f}) is the shortest by far."
-        )
+        found = ", and ".join(_how_odd(norms, t) for t in sorted(expected))
+        print(f"Correct. {found[0].upper()}{found[1:]}.")
     elif any(t < 0 for t in given):
         print("Not yet. Count positions from the start: index -1 is a position too, which one?")
     elif any(t >= n for t in given):
@@ -191,6 +201,9 @@ def _choice(answer, choices, right, why, hints):
         print(f"Not yet. {hints[given]}")
 
 
+NO_ROW_BEFORE = "If you compare each row with the one before: row 0 has none, only the one after."
+
+
 def _score_hint(table, found):
     """Say why a score may single out the wrong row."""
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
@@ -200,8 +213,8 @@ def _score_hint(table, found):
             "and in a mean those of both signs cancel."
         )
     if found == 0:
-        return "If you compare each row with the one before: row 0 has none, only the one after."
-    return "Compare each row with the others by their cosines, or look at how its entries spread."
+        return NO_ROW_BEFORE
+    return "Compare each row with all others by the size of their cosines."
 
 
 def check_score(answer):
@@ -271,9 +284,10 @@ def check_score(answer):
             f"Not yet. Row {found} gets the highest score, not row {last}. {_score_hint(table, found)}"
         )
     elif found_moved != middle:
+        place = "The score may use the row's values, not its place."
         print(
             f"Not yet. When row {last} is moved to position {middle}, your highest score goes to "
-            f"row {found_moved}. The score may use the row's values, not its place."
+            f"row {found_moved}. {NO_ROW_BEFORE if found_moved == 0 else place}"
         )
     else:
         print(

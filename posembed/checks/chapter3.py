@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from posembed.checks import UNANSWERED, verdict
-from posembed.weights import load_wpe
+from posembed.weights import load_config, load_wpe
 
 FLAT, ACTIVE, RAMP = 0.01, 0.02, 0.95  # thresholds that the chapter sets
 
@@ -158,9 +158,11 @@ def check_unseen_shift(answer):
         print("Not yet. That vector is zero, or too small to tell. Make it larger.")
         return
 
+    eps = load_config()["layer_norm_epsilon"]
+
     def normalise(rows):
         centred = rows - rows.mean(axis=1, keepdims=True)
-        return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+        return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps)
 
     rows = W[1:-1]
     change = np.abs(normalise(rows + shift) - normalise(rows)).max(axis=1)
