@@ -60,6 +60,7 @@ def test_flat_share(W, capsys):
         (variance[flat].mean() / variance.mean(), "two means"),
         (variance[flat].sum(), "divide by the total"),
         (rows[W.std(axis=1) < 0.01].sum() / rows.sum(), "axis=1"),
+        (W[1:-1][:, flat].var(axis=0).sum() / W[1:-1].var(axis=0).sum(), "all rows"),
         (0.5, "W.var(axis=0)"),
     ]:
         answer = said(capsys, check_flat_share, wrong)

@@ -129,6 +129,8 @@ def test_redundant_pairs(W, capsys):
         (100 * share, "percentage"),
         (0.9, "above the diagonal"),
     ]:
+        if np.isclose(wrong, share, rtol=1e-3):  # in a small table a mistake may not show
+            continue
         check_redundant_pairs(wrong)
         out = capsys.readouterr().out
         assert out.startswith("Not yet.") and hint in out

@@ -55,6 +55,8 @@ def test_the_right_period_is_accepted(capsys):
     "answer, hint",
     [
         (2 * np.pi * 1e4 ** (301 / 768), "j - j % 2, not j"),
+        (2 * np.pi * 1e4 ** (302 / 768), "next pair"),
+        (229, "one decimal"),
         (2 * np.pi * 1e4 ** (600 / 768), "counted twice"),
         (2 * np.pi * 1e4 ** (602 / 768), "counted twice"),
         (2 * np.pi * 1e4 ** (150 / 768), "2 is missing"),
@@ -107,6 +109,7 @@ def test_different_clocks_are_accepted(capsys, answer):
         (1e4 ** (-np.arange(8) / 8), "neighbours are too alike"),  # the formula, d_model = 16
         (np.full(8, 0.01), "neighbours are too alike"),
         (np.pi * np.arange(1, 9) / 9, "Lag 18"),  # whole fractions of one turn: all come back
+        (np.geomspace(np.pi, 0.001, 8), "make some slower"),  # lag 6 beats lag 1
         (np.full(8, 3.5), "at most pi"),
         (np.zeros(8), "above 0"),
         (np.ones(7), "eight numbers"),
@@ -137,9 +140,13 @@ def test_the_right_rotation_is_accepted(capsys):
 
 def test_each_wrong_rotation_gets_its_hint(capsys):
     halves, pairs = shift_matrices()
+    angle = 1e4 ** (-np.arange(4) / 4)
+    cos, sin = np.diag(np.cos(angle)), np.diag(np.sin(angle))
+    one = np.block([[cos, sin], [-sin, cos]])
     for answer, hint in [
         (pairs, "pairs side by side. Pair i"),
         (halves.T, "shifts back by 3"),
+        (one, "by 1 token"),
         (pairs.T, "it shifts back"),
         (np.eye(8), "columns i and i + 4"),
         (np.eye(4), "shape (4, 4)"),

@@ -33,6 +33,7 @@ def check_flat_share(answer):
     rows = W.var(axis=1)
     squares = (W**2).sum(axis=0)
     ratio = spread[flat].sum() / spread.sum()
+    inner = W[1:-1].var(axis=0)
     verdict(
         answer,
         share,
@@ -55,12 +56,17 @@ def check_flat_share(answer):
                 variance[flat].mean() / variance.mean(),
                 "That divides two means. Divide the sums: the groups differ in size.",
             ),
+            (
+                inner[flat].sum() / inner.sum(),
+                "That leaves out the first and the last row. Use all rows, as W does.",
+            ),
             (variance[flat].sum(), "That is the flat columns' variance; divide by the total."),
             (
                 rows[rows < FLAT**2].sum() / rows.sum(),
                 "With axis=1 you get one number per ROW, that is per position. Use axis=0.",
             ),
-        ],
+        ]
+        + [(round(share, n), "Rounded too far: give at least 3 digits.") for n in (2, 3, 4)],
         atol=0,
         rtol=5e-3,
     )

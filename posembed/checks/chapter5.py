@@ -45,6 +45,8 @@ def check_period(answer):
         hint="The period is 2 pi divided by the angular frequency of the dimension's pair.",
         mistakes=[
             (_period(j / D_MODEL), "The exponent belongs to the pair: j - j % 2, not j."),
+            (_period((two_i + 2) / D_MODEL), "That is the next pair, dimensions 302 and 303."),
+            (round(right), "Right to the token. Give one decimal."),
             (_period(2 * two_i / D_MODEL), "The 2 is counted twice: j - j % 2 already is 2i."),
             (_period(2 * j / D_MODEL), "The 2 is counted twice: j is no pair index."),
             (_period(j // 2 / D_MODEL), "The 2 is missing: the exponent is 2i / d_model."),
@@ -118,8 +120,8 @@ def check_wheels(answer):
     if cosine[later] >= cosine[1]:
         print(
             f"Not yet. Lag {later} has cosine {cosine[later]:.3f}, lag 1 only {cosine[1]:.3f}. "
-            "Too many hands are back where they were; add slower ones, or frequencies that do "
-            "not share a common period."
+            "Too many hands turn far in one token and are back where they were later; make some "
+            "slower, or choose frequencies that do not share a common period."
         )
         return
     print(
@@ -138,9 +140,13 @@ def check_halves_rotation(answer):
         print("Not yet. Give a matrix of numbers, shape (8, 8).")
         return
     d, k = 8, 3
-    angle = k / BASE ** (2 * np.arange(d // 2) / d)
-    cos, sin = np.diag(np.cos(angle)), np.diag(np.sin(angle))
-    right = np.block([[cos, sin], [-sin, cos]])
+
+    def halves(k):
+        angle = k / BASE ** (2 * np.arange(d // 2) / d)
+        cos, sin = np.diag(np.cos(angle)), np.diag(np.sin(angle))
+        return np.block([[cos, sin], [-sin, cos]])
+
+    right = halves(k)
     order = np.argsort(np.arange(d) % 2, kind="stable")  # halves take these columns of pairs
     pairs = np.empty((d, d))
     pairs[np.ix_(order, order)] = right
@@ -158,6 +164,10 @@ def check_halves_rotation(answer):
                 "That is the matrix for pairs side by side. Pair i stands in i and i + 4 here.",
             ),
             (right.T, "That one shifts back by 3 tokens. Check the sign of the sines."),
+            (
+                halves(1),
+                "The entries stand in the right places, but this shifts by 1 token, not 3.",
+            ),
             (pairs.T, "That one is for pairs side by side, and it shifts back."),
         ],
     )

@@ -8,16 +8,15 @@ import numpy as np
 from posembed.checks import UNANSWERED, verdict
 from posembed.encodings import sinusoidal
 from posembed.similarity import cosine_similarity
-from posembed.weights import TENSORS
+from posembed.weights import load_wpe
 
 MEASURES = ("columns", "cosines", "power", "singular values", "probe")
-N_POSITIONS, D_MODEL = TENSORS["wpe.weight"][0]
 
 
 @cache
-def _components():
+def _components(n_positions, d_model):
     """Return how many components hold 90 % of the sinusoid's energy: right, and wrong twice."""
-    rows = sinusoidal(N_POSITIONS, D_MODEL)[1:-1]
+    rows = sinusoidal(n_positions, d_model)[1:-1]
     s = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
     uncentred = np.linalg.svd(rows, compute_uv=False)
 
@@ -42,11 +41,12 @@ def check_components(answer):
     if not isinstance(answer, Real):
         print("Not yet. The answer is one number, a count of components.")
         return
-    right, not_squared, not_centred = _components()
+    n_positions, d_model = load_wpe().shape
+    right, not_squared, not_centred = _components(n_positions, d_model)
     verdict(
         answer,
         right,
-        f"The sinusoid needs {right} of {D_MODEL}: its waves point in many directions, because "
+        f"The sinusoid needs {right} of {d_model}: its waves point in many directions, because "
         "no two pairs share a frequency.",
         "Remove each column's mean, take the singular values, square them, and count from 1.",
         [
@@ -153,20 +153,21 @@ def check_table(answer):
     if rows is None:
         print("Not yet. The answer must be a matrix of numbers, one row per position.")
         return
-    if rows.shape[0] != N_POSITIONS or not 1 <= rows.shape[1] <= D_MODEL:
-        swapped = rows.shape[1] == N_POSITIONS and rows.shape[0] <= D_MODEL
+    n_positions, d_model = load_wpe().shape
+    if rows.shape[0] != n_positions or not 1 <= rows.shape[1] <= d_model:
+        swapped = rows.shape[1] == n_positions and rows.shape[0] <= d_model
         extra = " Rows are positions: transpose it." if swapped else ""
         print(
-            f"Not yet. The table has shape {rows.shape}; it needs {N_POSITIONS} rows and at most "
-            f"{D_MODEL} columns.{extra}"
+            f"Not yet. The table has shape {rows.shape}; it needs {n_positions} rows and at most "
+            f"{d_model} columns.{extra}"
         )
         return
     if not np.isfinite(rows).all() or rows.std() == 0:
         print("Not yet. The entries must be finite numbers that are not all the same.")
         return
     rows = rows / rows.std()
-    t = np.arange(N_POSITIONS)
-    line = _ridge_error(rows, t < 3 * N_POSITIONS // 4)
+    t = np.arange(n_positions)
+    line = _ridge_error(rows, t < 3 * n_positions // 4)
     noisy = rows + np.random.default_rng(0).normal(size=rows.shape)
     nearest = np.argmin((rows**2).sum(axis=1) - 2 * noisy @ rows.T, axis=1)
     template = np.abs(nearest - t).mean()
@@ -197,8 +198,9 @@ def check_shifted_rows(answer, k=10):
     if answer is ... or answer is None:
         print(UNANSWERED)
         return
-    start = np.arange(3 * N_POSITIONS // 4, N_POSITIONS - k)
-    table = sinusoidal(N_POSITIONS, D_MODEL)
+    n_positions, d_model = load_wpe().shape
+    start = np.arange(3 * n_positions // 4, n_positions - k)
+    table = sinusoidal(n_positions, d_model)
     given = _rows_of_floats(answer)
     if given is None:
         print("Not yet. The answer must be a matrix of numbers, one row per start position.")
