@@ -9,6 +9,7 @@ WIDTH = 6.4  # inches, the text column; with 12-point letters still legible on a
 # One colour per matrix throughout the book (Okabe and Ito's palette, safe for colour-blind eyes).
 COLORS = {
     "GPT-2": "#0072B2",
+    "course model": "#0072B2",  # where it stands in for GPT-2
     "sinusoid": "#D55E00",
     "Gaussian": "#7F7F7F",
     "shuffled": "#009E73",

@@ -74,3 +74,34 @@ def serve(own_caches, monkeypatch):
 
         start.point_at = point_at
         yield start
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory):
+    """Return a copy of the book's sources in a git repository whose origin is public, built."""
+    from tests import built
+
+    folder = built.copy(tmp_path_factory.mktemp("book"))
+    built.publish(folder)
+    built.build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(book):
+    """Serve the built book on this machine; return its address."""
+    from tests.browser import serve_folder
+
+    with serve_folder(book / "_build" / "html") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a running Chromium."""
+    from tests.browser import chromium
+
+    with chromium() as running:
+        if running is None:
+            pytest.skip("needs Chromium: on the path, or $CHROMIUM names it")
+        yield running

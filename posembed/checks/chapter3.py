@@ -58,7 +58,7 @@ def check_flat_share(answer):
             ),
             (
                 inner[flat].sum() / inner.sum(),
-                "That leaves out the first and the last row. Use all rows, as W does.",
+                "That leaves out the first and the last row. Use all rows.",
             ),
             (variance[flat].sum(), "That is the flat columns' variance; divide by the total."),
             (
@@ -66,7 +66,7 @@ def check_flat_share(answer):
                 "With axis=1 you get one number per ROW, that is per position. Use axis=0.",
             ),
         ]
-        + [(round(share, n), "Rounded too far: give at least 3 digits.") for n in (2, 3, 4)],
+        + [(round(share, n), "Rounded too far: give at least 3 digits.") for n in (3, 4)],
         atol=0,
         rtol=5e-3,
     )

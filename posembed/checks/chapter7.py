@@ -63,7 +63,7 @@ def _loss(rows):
     from posembed.train import losses_by_position, set_table
 
     model, _, heldout = _model()
-    set_table(model, np.asarray(rows))
+    set_table(model, np.ascontiguousarray(rows))
     return float(losses_by_position(model, heldout, len(rows), 256).mean())
 
 

@@ -1,0 +1,108 @@
+"""Check that the built book is real; `make book` ends with it.
+
+A build can exit 0 and still lack a page, a figure or the target of a link. This looks at the HTML
+as a browser would find it, and prints where to open it.
+"""
+
+import re
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import yaml
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parents[1]
+# What MyST, Sphinx or Python leave in a page when something went wrong.
+BROKEN = {
+    "a traceback": re.compile(r"Traceback \(most recent call last\)"),
+    "a raw directive": re.compile(r"^\s*(?::::+|```+)\s*\{[\w-]+\}|^\s*\.\. [\w-]+::", re.M),
+    "an unrendered role": re.compile(r"\{[a-z][\w:-]*\}`|:[a-z]+:`"),
+    "raw Markdown": re.compile(r"\]\(\S+\.(?:md|ipynb)[)#]|^#{1,6} \S", re.M),
+}
+
+
+def pages_of_toc(root=ROOT):
+    """Return the pages that ``_toc.yml`` lists, without suffix, the landing page first."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    return [toc["root"]] + [page["file"] for part in toc["parts"] for page in part["chapters"]]
+
+
+def stored_figures(notebook):
+    """Return how many figures a notebook stores."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    return sum(
+        any(kind.startswith("image/") for kind in output.get("data", {}))
+        for cell in cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+    )
+
+
+def _ids(soup):
+    return {tag["id"] for tag in soup.find_all(id=True)} | {
+        tag["name"] for tag in soup.find_all("a", attrs={"name": True})
+    }
+
+
+def check(html, root=ROOT):
+    """Return what is wrong with the book in folder `html`, one sentence each."""
+    pages = pages_of_toc(root)
+    problems = [f"{page}: no such page" for page in pages if not (html / f"{page}.html").is_file()]
+    if not (html / "index.html").is_file():
+        problems.append("index.html: no such page")
+    soups = {
+        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in sorted(html.rglob("*.html"))
+        if "_static" not in path.relative_to(html).parts
+    }
+    ids = {path: _ids(soup) for path, soup in soups.items()}
+
+    for path, soup in soups.items():
+        name = path.relative_to(html).as_posix()
+        body = soup.find("article") or soup
+        for code in body.find_all(["pre", "script", "style"]):
+            if "traceback" not in " ".join(code.get("class", [])):
+                code_text = code.get_text()
+                if BROKEN["a traceback"].search(code_text):
+                    problems.append(f"{name}: a traceback")
+            code.extract()
+        text = body.get_text()
+        problems += [f"{name}: {what}" for what, mark in BROKEN.items() if mark.search(text)]
+
+        notebook = root / name.replace(".html", ".ipynb")
+        if name.startswith("notebooks/") and notebook.is_file():
+            drawn = [
+                image
+                for image in body.find_all("img")
+                if "_images" in image["src"] and image.find_parent(class_="cell_output")
+            ]
+            stored = stored_figures(notebook)
+            if len(drawn) != stored:
+                problems.append(f"{name}: {len(drawn)} figures, but its notebook stores {stored}")
+
+        for tag in soup.find_all(["a", "img", "link", "script"]):
+            target = tag.get("href") or tag.get("src")
+            if not target:
+                continue
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            file = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if file.is_dir():
+                file /= "index.html"
+            if not file.is_file():
+                problems.append(f"{name}: broken link {target}")
+            elif parts.fragment and file in ids and unquote(parts.fragment) not in ids[file]:
+                problems.append(f"{name}: no such place {target}")
+    return problems
+
+
+if __name__ == "__main__":
+    html = ROOT / "_build" / "html"
+    problems = check(html)
+    print("\n".join(problems), file=sys.stderr)
+    if problems:
+        sys.exit(f"The book has {len(problems)} defects.")
+    print(f"The book is whole. Open it: {(html / 'index.html').as_uri()}")

@@ -1,0 +1,71 @@
+"""JupyterLab, as `make lab` opens it, runs a chapter from top to bottom."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright")
+
+ROOT = Path(__file__).parents[1]
+TOKEN = "for-this-test-only"
+CELLS = """() => {
+  const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
+  return cells.filter((cell) => cell.type === "code").map((cell) => ({
+    run: cell.executionCount !== null && cell.executionState !== "running",
+    errors: cell.outputs.toJSON().filter((output) => output.output_type === "error"),
+  }));
+}"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Start JupyterLab on copies of the notebooks; return its address."""
+    folder = tmp_path_factory.mktemp("lab")
+    (folder / "notebooks").mkdir()
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        (folder / "notebooks" / path.name).write_bytes(path.read_bytes())
+    own = {name: str(folder / name) for name in
+           ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}  # fmt: skip
+    command = re.search(r"^lab:.*\n\t\$\(BIN\)/(.+)", (ROOT / "Makefile").read_text(), re.M)[1]
+    arguments = [
+        *(Path(sys.executable).parent / command).as_posix().split(),
+        "--no-browser", "--allow-root", "--port=0", f"--IdentityProvider.token={TOKEN}",
+        "--LabApp.expose_app_in_browser=True",
+    ]  # fmt: skip
+    environment = os.environ | own | {"POSEMBED_MODEL": "course"}
+    log = folder / "log"
+    with log.open("w") as file:
+        process = subprocess.Popen(arguments, cwd=folder, env=environment, stderr=file)
+    try:
+        end = time.monotonic() + 60
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+/lab", log.read_text())):
+            assert process.poll() is None and time.monotonic() < end, log.read_text()
+            time.sleep(0.1)
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.mark.parametrize("chapter", ["01-why-position-matters", "05-sinusoids"])
+def test_a_chapter_runs(browser, lab, chapter):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(f"{lab}/tree/{chapter}.ipynb?token={TOKEN}")
+    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+    page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    assert not any(cell["run"] for cell in page.evaluate(CELLS))
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(f"({CELLS})().every((cell) => cell.run)")
+    cells = page.evaluate(CELLS)
+    assert len(cells) > 5
+    assert [cell["errors"] for cell in cells if cell["errors"]] == []
+    page.close()
