@@ -61,7 +61,7 @@ $(VENV)/book.done: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --group book
 	touch $@
 
-# What the pages load: fonts and small parts of d3, copied into the site when it is built.
+# What the explorables load: small parts of d3, joined into one script when the book is built.
 book/node_modules: book/package.json book/package-lock.json | $(VENV)/book.done
 	$(BIN)/npm --prefix book ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@

@@ -61,6 +61,8 @@ def test_mean_at_lag(W, capsys):
         (mean_by_lag(cosine_similarity(W, axis=0))[25], "axis=1"),
         (cosines[0, 25], "one pair"),
         (cosines.diagonal(25).sum() / len(W), "number of pairs"),
+        (np.sum(unit * np.roll(unit, 25, axis=0), axis=1).mean(), "np.roll"),
+        (np.mean(unit[25:] * unit[:-25]), "dimensions a dot product sums"),
         (0.5, "Make every row a unit vector"),
     ]:
         check_mean_at_lag(wrong)

@@ -103,6 +103,7 @@ def test_shifted_rows(table, capsys):
         (table[start + 10], "Correct."),
         (table[start], "not been shifted"),
         (table[start - 10], "rows at t - k"),
+        (table[start + 10] / table[1:-1].std(), "divided by"),
         (table[start + 10] + 0.01, "2 x 2 map"),
         (table[start + 10].T, "shape"),
     ]:

@@ -43,6 +43,7 @@ def check_mean_at_lag(answer):
     dots = W @ W.T
     half = dots / np.linalg.norm(W, axis=1, keepdims=True)
     columns = cosine_similarity(W, axis=0)
+    wrapped = cosines.diagonal(LAG).sum() + cosines.diagonal(len(W) - LAG).sum()
     verdict(
         answer,
         means[LAG],
@@ -67,6 +68,15 @@ def check_mean_at_lag(answer):
             (
                 means[LAG] * (len(W) - LAG) / len(W),
                 f"Divide the sum by the number of pairs, {len(W) - LAG}, not by {len(W)}.",
+            ),
+            (
+                wrapped / len(W),
+                f"np.roll joins the end of the table to its start: keep the {len(W) - LAG} pairs "
+                f"that stand {LAG} tokens apart.",
+            ),
+            (
+                means[LAG] / W.shape[1],
+                "Over the dimensions a dot product sums; average over the positions only.",
             ),
         ],
         rtol=1e-4,

@@ -214,7 +214,14 @@ def check_shifted_rows(answer, k=10):
         "in neither, and apply it to the rows at `start`.",
         [
             (table[start], "These are the rows at t: they have not been shifted."),
-            (table[start - k], "These are the rows at t - k: fit from t to t + k."),
+            (
+                table[start - k],
+                "These are the rows at t - k: fit from t to t + k, and don't transpose the map.",
+            ),
+            (
+                table[start + k] / table[1:-1].std(),
+                "These rows are divided by the table's std: use P as it is.",
+            ),
         ],
         atol=1e-6,
         rtol=0,
