@@ -153,8 +153,8 @@ def fixed_table(scheme, n_positions, settings):
 
 def set_table(model, table):
     """Give the model this position table, (n_positions, d_model), of whatever length."""
-    weight = torch.as_tensor(table, dtype=torch.float32)
-    model.transformer.wpe = torch.nn.Embedding.from_pretrained(weight.clone())
+    weight = torch.tensor(np.array(table, dtype=np.float32))  # a copy, whatever the strides
+    model.transformer.wpe = torch.nn.Embedding.from_pretrained(weight)
 
 
 def table_of(model):
