@@ -48,6 +48,8 @@ def chromium():
 
 class _Quiet(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # As a kind that browsers show, not save: so it is up to the page to have it saved.
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".ipynb": "application/json"}
 
     def log_message(self, *args):
         pass
