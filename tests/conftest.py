@@ -105,3 +105,13 @@ def browser():
         if running is None:
             pytest.skip("needs Chromium: on the path, or $CHROMIUM names it")
         yield running
+
+
+@pytest.fixture(scope="session")
+def W():
+    """The table that the chapters load: GPT-2's, or the course's where that can't be had."""
+    import numpy as np
+
+    from posembed import load_wpe
+
+    return load_wpe().astype(np.float64)

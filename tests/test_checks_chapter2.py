@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posembed import WeightsError, cosine_similarity, load_config, load_wpe
+from posembed import cosine_similarity, load_config
 from posembed.checks import UNANSWERED
 from posembed.checks import chapter2 as checks
 
@@ -16,16 +16,8 @@ FUNCTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def table():
-    try:
-        return load_wpe().astype(np.float64)
-    except WeightsError as error:
-        pytest.skip(f"GPT-2's weights can't be had: {error}")
-
-
 @pytest.fixture
-def said(table, capsys):
+def said(W, capsys):
     """Return a function that runs a check and returns the one line it prints."""
 
     def run(check, answer):
@@ -50,9 +42,9 @@ def test_odd_input_never_raises(check, odd, said):
 
 
 @pytest.fixture(scope="module")
-def odd(table):
+def odd(W):
     """The odd rows, found one by one as the text says."""
-    norms = np.linalg.norm(table, axis=1)
+    norms = np.linalg.norm(W, axis=1)
 
     def is_odd(t):
         around = [norms[s] for s in (t - 1, t + 1) if 0 <= s < len(norms)]
@@ -66,11 +58,11 @@ def test_odd_rows_right(odd, said):
         assert said(checks.check_odd_rows, answer).startswith("Correct. Row ")
 
 
-def test_odd_rows_mistakes(table, odd, said):
-    order = np.argsort(np.linalg.norm(table, axis=1)).tolist()
+def test_odd_rows_mistakes(W, odd, said):
+    order = np.argsort(np.linalg.norm(W, axis=1)).tolist()
     for answer, hint in [
         ([odd[0], -1], "from the start"),
-        ([odd[0], len(table)], "0-based"),
+        ([odd[0], len(W)], "0-based"),
         (order[-2:], "two longest"),
         (order[:2], "two shortest"),
         ([*odd, 1], "row 1 is within"),
@@ -95,13 +87,13 @@ def test_how_a_row_is_odd(t, words):
     assert checks._how_odd(np.array([9.0, 4, 9, 3, 1, 5, 2, 5]), t) == words
 
 
-def test_odd_rows_of_the_wrong_axis(table, said):
-    order = np.argsort(np.linalg.norm(table, axis=0))
+def test_odd_rows_of_the_wrong_axis(W, said):
+    order = np.argsort(np.linalg.norm(W, axis=0))
     assert "axis=1" in said(checks.check_odd_rows, [int(order[0]), int(order[-1])])
 
 
-def test_row0_share(table, said):
-    row = table[0]
+def test_row0_share(W, said):
+    row = W[0]
     squares = np.sort(row**2)[::-1]
     right = squares[:2].sum() / squares.sum()
     sizes = np.sort(np.abs(row))[::-1]
@@ -115,8 +107,8 @@ def test_row0_share(table, said):
         (100 * right, "per cent"),
         (sizes[:2].sum() / sizes.sum(), "Square the entries first"),
         (by_value.sum() / squares.sum(), "absolute value"),
-        (column(table[:, 0]), "column 0"),
-        (column(table[1]), "0-based"),
+        (column(W[:, 0]), "column 0"),
+        (column(W[1]), "0-based"),
         (np.sqrt(right), "square root"),
         (squares[0] / squares.sum(), "one entry"),
         (squares[-2:].sum() / squares.sum(), "two smallest"),
@@ -147,24 +139,24 @@ def test_parameter_count():
     assert checks._n_parameters(1600, 48, 1024) == 1_557_611_200
 
 
-def _largest_cosine(table):
-    cosines = np.abs(cosine_similarity(table))
+def _largest_cosine(W):
+    cosines = np.abs(cosine_similarity(W))
     np.fill_diagonal(cosines, 0)
     return cosines.max(axis=1)
 
 
-def _unit(table):
-    return table / np.linalg.norm(table, axis=1, keepdims=True)
+def _unit(W):
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
 
 
-def _kurtosis(table):
-    z = table - table.mean(axis=1, keepdims=True)
+def _kurtosis(W):
+    z = W - W.mean(axis=1, keepdims=True)
     return (z**4).mean(axis=1) / (z**2).mean(axis=1) ** 2
 
 
-def _pair(table):
+def _pair(W):
     """Score of the pair (t, t + 1): marks the row before the odd one as well."""
-    unit = _unit(table)
+    unit = _unit(W)
     return np.append(1 - (unit[1:] * unit[:-1]).sum(axis=1), 0)
 
 
@@ -203,5 +195,5 @@ def test_score_mistakes(answer, hint, said):
     assert hint in said(checks.check_score, answer)
 
 
-def test_score_called_instead_of_passed(table, said):
-    assert "function itself" in said(checks.check_score, _kurtosis(table))
+def test_score_called_instead_of_passed(W, said):
+    assert "function itself" in said(checks.check_score, _kurtosis(W))

@@ -10,17 +10,8 @@ from posembed.checks.chapter3 import (
     check_shuffled_rows,
     check_unseen_shift,
 )
-from posembed.weights import WeightsError, load_wpe
 
 CHECKS = [check_flat_share, check_shuffled_rows, check_ramp_seed, check_unseen_shift]
-
-
-@pytest.fixture(scope="module")
-def W():
-    try:
-        return load_wpe().astype(np.float64)
-    except WeightsError as error:
-        pytest.skip(f"GPT-2's weights can't be had: {error}")
 
 
 def said(capsys, check, answer):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posembed import WeightsError, correlation, cosine_similarity, load_wpe, mean_by_lag
+from posembed import correlation, cosine_similarity, mean_by_lag
 from posembed.checks import UNANSWERED
 from posembed.checks.chapter4 import (
     check_lag_table,
@@ -13,14 +13,6 @@ from posembed.checks.chapter4 import (
 )
 
 RIGHT = ["same", "same", "changes", "changes", "same"]
-
-
-@pytest.fixture(scope="module")
-def W():
-    try:
-        return load_wpe().astype(np.float64)
-    except WeightsError as error:
-        pytest.skip(f"GPT-2's weights can't be had: {error}")
 
 
 def turning(degrees, n=10):

@@ -42,6 +42,9 @@ def test_odd_input_is_told_not_raised(check, odd, capsys):
         (1 - 0.1 * RATE.sum(), "don't add up"),
         ((1 - 0.0003) ** 1500, "learning rate changes"),
         (0.9**1500, "Each step loses"),
+        (100 * np.prod(1 - RATE * 0.1), "per cent"),
+        (np.prod(1 - RATE) ** 0.1, "close"),
+        (np.prod(1 - RATE * 0.1).round(3), "four digits"),
         (0.5, "over all steps"),
     ],
 )
