@@ -101,26 +101,28 @@ def test_public_addresses(written, found, monkeypatch):
 # --- the checks notice ------------------------------------------------------------------------
 
 
-def break_figure(page):
+def without_a_figure(page):
     return re.sub(r'<img[^>]*src="[^"]*_images/[^"]*"[^>]*>', "", page, count=1)
+
+
+def adding(html):
+    """Return a function that adds something at the end of a page's article."""
+    return lambda page: page.replace("</article>", f"{html}</article>", 1)
 
 
 @pytest.mark.parametrize(
     "change, said",
     [
-        (break_figure, "figures, but its notebook stores"),
-        (lambda page: page.replace("</h1>", "</h1><p>{ref}`x`</p>", 1), "an unrendered role"),
-        (lambda page: page.replace("</h1>", "</h1><p>```{note}</p>", 1), "a raw directive"),
-        (
-            lambda page: page.replace(
-                "</h1>", "</h1><pre>Traceback (most recent call last)</pre>", 1
-            ),
-            "a traceback",
-        ),
-        (lambda page: page.replace("</h1>", '</h1><a href="gone.html">x</a>', 1), "broken link"),
-        (lambda page: page.replace("</h1>", '</h1><a href="#gone">x</a>', 1), "no such place"),
+        (without_a_figure, "figures, but its notebook stores"),
+        (adding("<p>{ref}`x`</p>"), "an unrendered role"),
+        (adding("<p>```{note}</p>"), "a raw directive"),
+        (adding("<p>[x](y.md)</p>"), "raw Markdown"),
+        (adding("<pre>Traceback (most recent call last)</pre>"), "a traceback"),
+        (adding('<a href="gone.html">x</a>'), "broken link"),
+        (adding('<a href="#gone">x</a>'), "no such place"),
         (None, "no such page"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_defect_is_noticed(book, change, said):
     html = book / "_build" / "html"

@@ -50,7 +50,7 @@ def test_half_touched(said):
 
 
 @pytest.mark.parametrize("check", ONE_ANSWER)
-@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
 def test_odd_input_never_raises(check, odd, said):
     assert said(check, odd).startswith("Not yet.")
 

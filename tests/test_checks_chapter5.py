@@ -30,7 +30,7 @@ def test_an_untouched_answer(capsys, check, untouched):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("answer", ODD, ids=str)
+@pytest.mark.parametrize("answer", ODD, ids=lambda odd: type(odd).__name__)
 def test_odd_input_gets_a_hint_and_no_traceback(capsys, check, answer):
     assert said(capsys, check, answer).startswith("Not yet.")
 

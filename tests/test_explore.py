@@ -189,6 +189,12 @@ def test_nbval_lets_a_last_digit_pass_and_names_a_changed_number(pytester, reque
 # --- in the browser ---------------------------------------------------------------------------
 
 
+def shown(number):
+    """Return a number as the page writes it: three decimals, a true minus, and no minus zero."""
+    text = f"{number:.3f}"
+    return f"{0:.3f}" if float(text) == 0 else text.replace("-", "−")
+
+
 class Figure:
     """One explorable on an open page."""
 
@@ -246,7 +252,7 @@ class Figure:
         """Assert that the sentence holds these numbers, with three decimals."""
         words = self.root.locator(".ex-words").inner_text()
         for number in numbers:
-            assert f"{number:.3f}".replace("-", "−") in words, words
+            assert shown(number) in words, words
 
     def has(self, **expected):
         for name, value in expected.items():
@@ -356,7 +362,7 @@ def check_similarity(figure):
     figure.has(sinusoid=formula)
     figure.says(stored["gpt2"][j, i], formula, stored["shuffled"][j, i], mean)
     for name, value in [("gpt2", stored["gpt2"][j, i]), ("sinusoid", formula)]:
-        assert f"{value:.3f}".replace("-", "−") in figure.plot(name).text_content()
+        assert shown(value) in figure.plot(name).text_content()
 
 
 @each_width
@@ -532,7 +538,7 @@ def check_mistakes(figure):
     figure.has(lowest=cosines.min())
     figure.has(spread=max(cosines.diagonal(k).std() for k in range(n)))
     lowest = [cosines.min(), cosine_similarity(right).min()]
-    assert cells[3].split("\t")[1:] == [f"{x:.3f}".replace("-", "−") for x in lowest]
+    assert cells[3].split("\t")[1:] == [shown(x) for x in lowest]
 
 
 @each_width

@@ -33,8 +33,9 @@ def lab(tmp_path_factory):
            ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_SETTINGS_DIR",
             "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}  # fmt: skip
     command = re.search(r"^lab:.*\n\t\$\(BIN\)/(.+)", (ROOT / "Makefile").read_text(), re.M)[1]
+    program, *words = command.split()
     arguments = [
-        *(Path(sys.executable).parent / command).as_posix().split(),
+        Path(sys.executable).parent / program, *words,
         "--no-browser", "--allow-root", "--port=0", f"--IdentityProvider.token={TOKEN}",
         "--LabApp.expose_app_in_browser=True",
     ]  # fmt: skip
@@ -50,7 +51,11 @@ def lab(tmp_path_factory):
         yield found[0]
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:  # a busy machine may leave it waiting for its kernels
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize("chapter", ["01-why-position-matters", "05-sinusoids"])
