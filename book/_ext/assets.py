@@ -74,10 +74,10 @@ def math_css(pages):
 
 
 def smaller_svg(svg):
-    """Leave out what isn't drawn, and digits below a hundredth of a point."""
+    """Leave out what isn't drawn, and digits below a thousandth of a point."""
 
     def short(number):
-        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+        return f"{float(number[0]):.3f}".rstrip("0").rstrip(".")
 
     def attribute(match):
         return " ".join(re.sub(r"-?\d+\.\d+", short, match[0]).split())

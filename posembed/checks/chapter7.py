@@ -28,6 +28,9 @@ def check_decay(answer):
     rate = np.array([learning_rate(step, SETTINGS) for step in range(n_steps)])
     right = decay_factor(n_steps, decay, SETTINGS)
     table_decay = decay_factor(n_steps, SETTINGS["wpe_decay"], SETTINGS)
+    if 2e-4 < abs(float(answer) / right - 1) < 3e-3:
+        print("Not yet, but close. Multiply over all steps, and give four digits.")
+        return
     verdict(
         float(answer),
         right,
@@ -36,6 +39,7 @@ def check_decay(answer):
         [
             (table_decay, "That is for decay 1.0, the table's own. Use 0.1."),
             (1 - right, "That is what is lost. Asked is what stays."),
+            (100 * right, "That is in per cent. Asked is a fraction."),
             (table_decay / 10, "A product is not proportional to the decay. Compute it anew."),
             (1 - decay * rate.sum(), "The factors multiply; their losses don't add up."),
             ((1 - SETTINGS["lr"] * decay) ** n_steps, "The learning rate changes: use `rate`."),
@@ -93,8 +97,8 @@ def check_shift(answer, k=40, length=64):
     right = "less than 0.1" if cost < 0.1 else "0.1 to 1" if cost <= 1 else "more than 1"
     if answer == right:
         print(
-            "Correct. The rows moved, but each pair of positions kept its distance in the table. "
-            "This model uses its absolute rows mostly to tell how far apart two tokens stand."
+            "Correct. The rows moved, but each pair of positions kept its distance in the table. For "
+            "this model it matters little which row a position has, and much how rows are related."
         )
         return
     print(
@@ -137,16 +141,17 @@ def check_low_rank(answer, rank=2, allowed=0.05):
             "singular value decomposition."
         )
         return
-    if _loss(rows) - _loss(used) < allowed:
+    cost = _loss(rows) - _loss(used)
+    if cost < allowed:
         print(
             f"Correct. Rank {found} is enough to stay within {allowed} nats per byte. The model "
-            "reads a few directions of its table, and the rest is close to noise for it."
+            "reads very few directions of its table, and hardly misses the rest."
         )
         return
     hint = "Which curve and which direction carry most of the table's squares?"
     if not rows.any():
         hint = "An empty table tells no positions apart."
-    print(f"Not yet. The rank is fine, but the loss rises by {allowed} or more. {hint}")
+    print(f"Not yet. The rank is fine, but the loss still rises by {cost:.3f}. {hint}")
 
 
 def check_l2(answer):
