@@ -7,6 +7,7 @@ checked against numbers worked out here with the package, not against the figure
 import functools
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -677,7 +678,7 @@ def test_spindle_by_keyboard(figure, width):
 def test_everything_is_reached_by_tab_and_large_enough_to_touch(figure, kind, width):
     f = figure(kind, width)
     wanted = f.root.locator(
-        "select, button:enabled, input:not([type=radio]), input:checked, svg[tabindex]"
+        "select, button:enabled, input:not([type=radio]), input:checked, svg[tabindex], a"
     )
     wanted.first.focus()
     for element in wanted.element_handles():
@@ -795,3 +796,25 @@ def test_only_pages_with_an_explorable_load_what_it_needs(book):
         wanted = ["d3", "explore", *(f"explore-{kind}" for kind in CHAPTERS if kind in kinds)]
         assert scripts == (wanted if kinds else []), path.name
         assert ("explore.css" in text) == bool(kinds)
+
+
+@each_width
+@pytest.mark.parametrize("kind", ["waves", "similarity", "spindle"])
+def test_the_data_can_be_taken_away(kind, width, figure):
+    f = figure(kind, width)
+    with f.page.expect_download() as caught:
+        f.root.get_by_role("link", name="Download the data").click()
+    assert caught.value.suggested_filename == f"{kind}.json"
+    text = re.search(r'data-decimals="\d+">(.*?)</script>', stored(kind))[1]
+    assert Path(caught.value.path()).read_text(encoding="utf-8") == text
+
+
+def test_on_paper_the_explorable_is_left_out_without_a_complaint(figure):
+    """Drawing at no width at all would make d3 complain; the fixture looks at the console."""
+    f = figure("spindle", 1280)
+    f.page.emulate_media(media="print")
+    f.page.wait_for_timeout(100)
+    assert not f.root.is_visible()
+    f.page.emulate_media(media="screen")
+    f.page.wait_for_timeout(100)
+    assert f.root.is_visible()

@@ -125,7 +125,8 @@ def landmarks(frame, article):
     sidebar = frame.select_one("#pst-primary-sidebar")
     sidebar["role"], sidebar["aria-label"] = "complementary", "Book"
     frame.main.append(frame.select_one("#pst-back-to-top"))
-    for tag in frame.select("#ethical-ad-placement, .pst-async-banner-revealer"):
+    # Places for advertisements and for versions, and a title page that only print shows.
+    for tag in frame.select("#ethical-ad-placement, .pst-async-banner-revealer, .onlyprint"):
         tag.decompose()
     for tag in frame.select(".prev-next-area"):
         tag.name, tag["aria-label"] = "nav", "Previous and next page"

@@ -179,11 +179,21 @@ const explore = (() => {
       this.draw = draw;
       let width = 0;
       new ResizeObserver(([entry]) => {
-        if (entry.contentRect.width !== width) this.changed();
-        width = entry.contentRect.width;
+        const now = entry.contentRect.width; // 0 on paper, which shows the still figure alone
+        if (now && now !== width) this.changed();
+        width = now;
       }).observe(this.root.node());
       this.#redraw();
       this.report({ready: true});
+    }
+
+    // The numbers behind the figure, to take away; made of the page itself, so from disk too.
+    offer(text) {
+      if (text.length < 1000) return; // settings, no data
+      const file = new Blob([text], {type: 'application/json'});
+      this.root.append('a').attr('class', 'ex-data').attr('href', URL.createObjectURL(file))
+        .attr('download', `${this.root.attr('data-kind')}.json`)
+        .text('Download the data of this figure (JSON)');
     }
 
     changed() {
@@ -407,9 +417,10 @@ const explore = (() => {
 
   function define(kind, title, build) {
     for (const root of document.querySelectorAll(`.explorable[data-kind="${kind}"]`)) {
-      const data = JSON.parse(root.querySelector('script').textContent);
+      const text = root.querySelector('script').textContent;
       const figure = new Figure(root, title);
-      figure.start(build(figure, data));
+      figure.start(build(figure, JSON.parse(text)));
+      figure.offer(text);
     }
   }
 
