@@ -24,12 +24,15 @@ test: $(VENV)/test.done book/node_modules ## pass all tests, every notebook incl
 	$(BIN)/python -m pytest -n auto --dist loadscope $(PYTEST_ARGS)
 
 lab: $(VENV)/test.done ## open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+	$(BIN)/jupyter lab notebooks $(LAB_ARGS)
 
 execute: $(VENV)/test.done ## run every notebook on the real GPT-2 and store its outputs
 	$(BIN)/python -m posembed
 	POSEMBED_MODEL=gpt2 $(BIN)/jupyter nbconvert --to notebook --inplace --execute \
 		--ExecutePreprocessor.record_timing=False --log-level=WARN $(NOTEBOOKS)
+	@# What a cell prints may arrive in pieces, cut at random: join them.
+	$(BIN)/jupyter nbconvert --to notebook --inplace --log-level=WARN \
+		--CoalesceStreamsPreprocessor.enabled=True $(NOTEBOOKS)
 	$(BIN)/python book/figure.py
 
 train: $(VENV)/test.done ## train the course's own small model anew, about half an hour
@@ -53,7 +56,8 @@ clean: ## remove what the other targets made, .venv included
 	rm -rf _build book/node_modules .pytest_cache .ruff_cache .venv .venv-lock
 
 $(VENV)/bin/python:
-	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11')"
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==25.3
 

@@ -12,12 +12,14 @@ chapters were compared in full and which only ran.
 
 import functools
 import json
+import os
 from pathlib import Path
 
+import pytest
 from nbval.plugin import IPyNbCell
 
 from posembed import WeightsError, fallback, load_tensor
-from posembed.weights import TENSORS
+from posembed.weights import SOURCE_VARIABLE, TENSORS
 from tests import explorables, figures
 
 pytest_plugins = ["pytester"]
@@ -72,6 +74,13 @@ def check_solution(cell, nbval_compare, fresh, stored, skip_compare=None):
     text = "".join(output.get("text", "") for output in fresh)
     cell.comparison_traceback = [f"the solution does not pass its check: {text}"]
     return "Correct." in text and "Not yet" not in text
+
+
+def pytest_configure(config):
+    """Stop at once where a file was named that is not GPT-2's: nothing would be as it says."""
+    if os.environ.get(SOURCE_VARIABLE) and not hasattr(config, "workerinput") and why_no_gpt2():
+        if fallback.wanted() != "course":
+            raise pytest.UsageError(why_no_gpt2())
 
 
 def pytest_collection_modifyitems(items):

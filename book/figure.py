@@ -16,7 +16,7 @@ FILE = Path(__file__).parent / "_static" / "learned-and-fixed.svg"
 def draw():
     """Return the figure: who resembles whom among GPT-2's positions, and in the sinusoid."""
     use_style()
-    W = load_wpe()
+    W = load_wpe(fallback=False)
     matrices = {"learned: GPT-2's table": W, "fixed: the sinusoid": sinusoidal(*W.shape)}
     fig, axes = plt.subplots(1, 2, figsize=(WIDTH, 3.1), sharey=True)
     for ax, (title, matrix) in zip(axes, matrices.items()):

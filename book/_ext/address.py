@@ -10,7 +10,6 @@ cell, and the Binder badge of the README.
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -130,5 +129,5 @@ def setup(app):
 if __name__ == "__main__":
     found = address()
     write(found)
-    print(f"address: {found or 'not known, so no install lines and no badge'}")
-    sys.exit(0)
+    unknown = "not known: set repository.url in _config.yml, or git's origin, and run this again"
+    print(f"public address: {found or unknown}")
