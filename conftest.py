@@ -76,6 +76,10 @@ def check_solution(cell, nbval_compare, fresh, stored, skip_compare=None):
     return "Correct." in text and "Not yet" not in text
 
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # kernels side by side: one thread each, or all wait
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
 def pytest_configure(config):
     """Stop at once where a file was named that is not GPT-2's: nothing would be as it says."""
     if os.environ.get(SOURCE_VARIABLE) and not hasattr(config, "workerinput") and why_no_gpt2():

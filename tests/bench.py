@@ -70,7 +70,9 @@ def make_checkpoint(folder):
 
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config())
     model.save_pretrained(folder)
@@ -89,17 +91,16 @@ def first_heatmap(folder):
         seconds, printed = median(command, env=environment)
         results[name] = seconds, float(printed)
     (their_time, their_memory), (our_time, our_memory) = results["theirs"], results["ours"]
-    size = (Path(folder) / "model.safetensors").stat().st_size
     return [
         ("First heatmap, cold start", f"{their_time:.2f} s, the whole model", f"{our_time:.2f} s",
          f"{their_time / our_time:.1f} times faster"),
         ("Its peak memory", f"{their_memory:.0f} MiB", f"{our_memory:.0f} MiB",
          f"{our_memory / their_memory:.2f} of it"),
-        bytes_fetched(folder, digest, size),
+        bytes_fetched(folder, digest),
     ]  # fmt: skip
 
 
-def bytes_fetched(folder, digest, size):
+def bytes_fetched(folder, digest):
     """Fetch the table through a local server that speaks the hub's protocol; count its bytes."""
     from posembed import weights
     from tests.hub_server import Hub, gpt2_shapes, safetensors_file
@@ -120,7 +121,6 @@ def bytes_fetched(folder, digest, size):
         environment.pop("POSEMBED_GPT2", None)
         timed([sys.executable, "-c", code, digest], env=environment)
         sent, whole = hub.sent, hub.file.size
-    assert abs(whole - size) < 10_000
     return (
         "Bytes fetched from a hub",
         f"{whole / 1e6:.0f} MB",
