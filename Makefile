@@ -21,7 +21,7 @@ book: $(VENV)/book.done book/node_modules ## build the book into _build/html, fr
 	$(BIN)/python tests/check_book.py
 
 test: $(VENV)/test.done book/node_modules ## pass all tests, every notebook included
-	$(BIN)/python -m pytest -n auto --dist loadscope $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 lab: $(VENV)/test.done ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks $(LAB_ARGS)
