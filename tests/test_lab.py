@@ -21,6 +21,12 @@ CELLS = """() => {
   }));
 }"""
 
+READY = """async () => {
+  const context = jupyterapp.shell.currentWidget.sessionContext;
+  await context.ready;
+  await context.session.kernel.info;
+}"""
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
@@ -61,10 +67,12 @@ def lab(tmp_path_factory):
 @pytest.mark.parametrize("chapter", ["01-why-position-matters", "05-sinusoids"])
 def test_a_chapter_runs(browser, lab, chapter):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(60_000)
-    page.goto(f"{lab}/tree/{chapter}.ipynb?token={TOKEN}")
+    page.set_default_timeout(120_000)  # on a busy machine
+    # A workspace of its own, or JupyterLab brings back the chapter that was open before.
+    page.goto(f"{lab}/workspaces/{chapter}/tree/{chapter}.ipynb?token={TOKEN}")
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+    page.evaluate(READY)  # cells that run before the kernel has answered would be lost
     page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     assert not any(cell["run"] for cell in page.evaluate(CELLS))
     page.get_by_role("menuitem", name="Run", exact=True).click()
