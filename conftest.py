@@ -88,6 +88,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    # Side by side, what takes longest begins, so that no worker waits for it in the end.
+    items.sort(key=lambda item: item.path.stem != "test_pages")
     for item in items:
         if not isinstance(item, IPyNbCell):
             continue

@@ -1,4 +1,4 @@
-"""The browser of this machine, and a server for it. No test: both `make test` and `make bench`."""
+"""The browser of this machine, a server for it, and how pages are looked at in it. No test."""
 
 import functools
 import os
@@ -20,14 +20,34 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) window.shifts += entry.hadRecentInput ? 0 : entry.value;
 }).observe({type: "layout-shift", buffered: true});
 """
-# As a reader does: down to the end, so that late figures load.
+# As a reader does, two screens at a time: down to the end, so that late figures load.
 SCROLL = """async () => {
-  for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
+  for (let y = 0; y < document.body.scrollHeight; y += 2 * innerHeight) {
     scrollTo({top: y, behavior: "instant"});
     await new Promise(requestAnimationFrame);
   }
   await Promise.all([...document.images].map((image) => image.decode().catch(() => 0)));
   scrollTo({top: 0, behavior: "instant"});
+}"""
+# All of WCAG 2.2 AA, best practice, and what axe calls experimental.
+RULES = "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice experimental".split()
+# Of each page's thousands of coloured code tokens one of each kind is enough, of its formulas one
+# letter each, of its blocks of code one of each kind: axe takes seconds for all, and they differ
+# in nothing that it looks at.
+THIN = """() => {
+  const seen = new Set();
+  const first = (kind) => !seen.has(kind) && seen.add(kind);
+  for (const pre of document.querySelectorAll(".highlight pre")) {
+    const place = pre.closest("[class*=cell_]")?.className;
+    for (const token of pre.querySelectorAll("span:not(:has(*))")) {
+      if (!first(token.className + place)) token.replaceWith(token.textContent);
+    }
+    pre.normalize();
+    if (!pre.childElementCount && !first(place)) pre.replaceChildren();
+  }
+  for (const math of document.querySelectorAll("math")) {
+    math.replaceChildren(math.querySelector("mi, mn, mo"));
+  }
 }"""
 
 
@@ -63,3 +83,44 @@ def serve_folder(folder):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
+
+
+class Tab:
+    """A page of the browser that writes down what a reader must never meet."""
+
+    def __init__(self, context, home):
+        self.home, self.complaints = home, []
+        self.page = context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.page.add_init_script(SHIFTS)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        self.page.on("requestfailed", lambda r: self.complaints.append(f"failed: {r.url}"))
+        self.page.on("request", self._request)
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def _request(self, request):
+        if not request.url.startswith((self.home, "data:", "blob:")):
+            self.complaints.append(f"another host: {request.url}")
+
+    def open(self, page):
+        self.complaints.clear()
+        self.page.goto(f"{self.home}{page}.html", wait_until="load")
+        return self.page
+
+
+def violations(page):
+    """Return what axe-core finds in a page, one line for each element; the page changes, see `THIN`."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate(THIN)
+    options = {"runOnly": RULES, "resultTypes": ["violations"]}
+    found = Axe().run(page, options=options)
+    return [
+        f"{rule['id']}: {node['html'][:150]}"
+        for rule in found.response["violations"]
+        for node in rule["nodes"]
+    ]

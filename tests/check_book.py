@@ -4,14 +4,14 @@ A build can exit 0 and still lack a page, a figure or the target of a link. This
 as a browser would find it, and prints where to open it.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import nbformat
 import yaml
-from bs4 import BeautifulSoup
+from lxml import html as lxml_html
 
 ROOT = Path(__file__).parents[1]
 # What MyST, Sphinx or Python leave in a page when something went wrong.
@@ -31,19 +31,12 @@ def pages_of_toc(root=ROOT):
 
 def stored_figures(notebook):
     """Return how many figures a notebook stores."""
-    cells = nbformat.read(notebook, as_version=4).cells
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     return sum(
         any(kind.startswith("image/") for kind in output.get("data", {}))
         for cell in cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
+        for output in cell.get("outputs", [])
     )
-
-
-def _ids(soup):
-    return {tag["id"] for tag in soup.find_all(id=True)} | {
-        tag["name"] for tag in soup.find_all("a", attrs={"name": True})
-    }
 
 
 def check(html, root=ROOT):
@@ -52,40 +45,35 @@ def check(html, root=ROOT):
     problems = [f"{page}: no such page" for page in pages if not (html / f"{page}.html").is_file()]
     if not (html / "index.html").is_file():
         problems.append("index.html: no such page")
-    soups = {
-        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    trees = {
+        path: lxml_html.parse(path).getroot()
         for path in sorted(html.rglob("*.html"))
         if "_static" not in path.relative_to(html).parts
     }
-    ids = {path: _ids(soup) for path, soup in soups.items()}
+    ids = {path: {*tree.xpath("//@id"), *tree.xpath("//a/@name")} for path, tree in trees.items()}
 
-    for path, soup in soups.items():
+    for path, tree in trees.items():
         name = path.relative_to(html).as_posix()
-        body = soup.find("article") or soup
-        for code in body.find_all(["pre", "script", "style"]):
-            if "traceback" not in " ".join(code.get("class", [])):
-                code_text = code.get_text()
-                if BROKEN["a traceback"].search(code_text):
+        links = tree.xpath("//a/@href | //link/@href | //img/@src | //script/@src")
+        body = next(tree.iter("article"), tree)
+        figures = body.xpath(
+            ".//*[contains(@class, 'cell_output')]//img[contains(@src, '_images')]"
+        )
+        for code in body.xpath(".//pre | .//script | .//style"):
+            if "traceback" not in code.get("class", ""):
+                if BROKEN["a traceback"].search(code.text_content()):
                     problems.append(f"{name}: a traceback")
-            code.extract()
-        text = body.get_text()
+            code.drop_tree()
+        text = body.text_content()
         problems += [f"{name}: {what}" for what, mark in BROKEN.items() if mark.search(text)]
 
         notebook = root / name.replace(".html", ".ipynb")
         if name.startswith("notebooks/") and notebook.is_file():
-            drawn = [
-                image
-                for image in body.find_all("img")
-                if "_images" in image["src"] and image.find_parent(class_="cell_output")
-            ]
             stored = stored_figures(notebook)
-            if len(drawn) != stored:
-                problems.append(f"{name}: {len(drawn)} figures, but its notebook stores {stored}")
+            if len(figures) != stored:
+                problems.append(f"{name}: {len(figures)} figures, but its notebook stores {stored}")
 
-        for tag in soup.find_all(["a", "img", "link", "script"]):
-            target = tag.get("href") or tag.get("src")
-            if not target:
-                continue
+        for target in filter(None, links):
             parts = urlsplit(target)
             if parts.scheme or parts.netloc:
                 continue

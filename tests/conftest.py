@@ -1,5 +1,7 @@
 """Fixtures that tests in several files may use."""
 
+import os
+
 import pytest
 
 
@@ -78,12 +80,23 @@ def serve(own_caches, monkeypatch):
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory):
-    """Return a copy of the book's sources in a git repository whose origin is public, built."""
+    """Return a copy of the book's sources in a git repository whose origin is public, built.
+
+    The first worker that asks builds it, for all; so no test may change it.
+    """
+    from filelock import FileLock
+
     from tests import built
 
-    folder = built.copy(tmp_path_factory.mktemp("book"))
-    built.publish(folder)
-    built.build(folder)
+    parallel = "PYTEST_XDIST_WORKER" in os.environ
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if parallel else base) / "book"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            draft = built.copy(tmp_path_factory.mktemp("draft") / "book")
+            built.publish(draft)
+            built.build(draft)
+            draft.rename(folder)
     return folder
 
 
@@ -105,6 +118,34 @@ def browser():
         if running is None:
             pytest.skip("needs Chromium: on the path, or $CHROMIUM names it")
         yield running
+
+
+@pytest.fixture(scope="module")
+def tab(browser, site):
+    """Return a function that gives the tab for a theme and a width, always the same one."""
+    from tests.browser import Tab
+
+    tabs = {}
+
+    def get(theme="light", width=1280):
+        if (theme, width) not in tabs:
+            context = browser.new_context(
+                color_scheme=theme,
+                viewport={"width": width, "height": 800},
+                permissions=["clipboard-read", "clipboard-write"],
+            )
+            tabs[theme, width] = Tab(context, site)
+        return tabs[theme, width]
+
+    return get
+
+
+@pytest.fixture(scope="module")
+def disk(browser, book):
+    """Return a tab that reads the book from disk."""
+    from tests.browser import Tab
+
+    return Tab(browser.new_context(color_scheme="dark"), (book / "_build/html").as_uri() + "/")
 
 
 @pytest.fixture(scope="session")

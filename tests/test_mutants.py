@@ -54,7 +54,8 @@ def test_mutant_is_noticed(name, tmp_path):
         [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
          "--noconftest", "-c", os.devnull, "--rootdir", ROOT, "-k", SLOW, TESTS[file]],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        # Plugins would be imported anew each time, and none is needed.
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )  # fmt: skip

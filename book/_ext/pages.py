@@ -7,7 +7,7 @@ theme's HTML to a few functions. Each changes one thing, and says why.
 import re
 from pathlib import Path
 
-from bs4 import BeautifulSoup
+from lxml import html
 from sphinx.jinja2glue import BuiltinTemplateLoader
 from sphinx.util import logging
 from sphinx_design.icons import get_octicon
@@ -54,117 +54,119 @@ THEME = """{
 logger = logging.getLogger(__name__)
 
 
-def fragment(html):
-    return BeautifulSoup(html, "html.parser").contents[0]
-
-
-def load(frame, article):
+def load(page):
     """Load what the page uses, once, and run it after the page has been read."""
-    frame.html["data-theme"] = "light"  # for readers without scripts
-    frame.find("script", attrs={"data-cfasync": True}).string = THEME
-    for tag in frame.select("link[rel=preload], meta[name=viewport] ~ meta[name=viewport]"):
-        tag.decompose()
+    page.set("data-theme", "light")  # for readers without scripts
+    page.cssselect("script[data-cfasync]")[0].text = THEME
+    for tag in page.cssselect("link[rel=preload], meta[name=viewport] ~ meta[name=viewport]"):
+        tag.drop_tree()
     unneeded = [
         pattern
         for pattern, selector in NEEDED_BY.items()
-        if not (selector and (frame.select_one(selector) or article.select_one(selector)))
+        if not (selector and page.cssselect(selector))
     ]
-    for tag in [*frame.select("script, link[rel=stylesheet]"), *article.find_all("script")]:
-        if re.search("|".join(unneeded), tag.get("src") or tag.get("href") or tag.string or ""):
-            tag.decompose()
+    for tag in page.cssselect("script, link[rel=stylesheet]"):
+        if re.search("|".join(unneeded), tag.get("src") or tag.get("href") or tag.text or ""):
+            tag.drop_tree()
         elif tag.get("src"):
-            tag["defer"] = ""
+            tag.set("defer", "")
 
 
-def icons(frame, article):
+def icons(page):
     """Draw each icon in the page: no font, no script."""
-    for tag in frame.select("i[class*='fa-'], span[class*='fa-']"):
-        names = [c.removeprefix("fa-") for c in tag["class"] if c.startswith("fa-")]
+    for tag in page.cssselect("i[class*='fa-'], span[class*='fa-']"):
+        names = [c.removeprefix("fa-") for c in tag.classes if c.startswith("fa-")]
         name = next((name for name in names if name in ICONS), None)
         if name is None:
-            logger.warning("no drawing for the theme's icon %s", " ".join(tag["class"]))
+            logger.warning("no drawing for the theme's icon %s", tag.get("class"))
             continue
-        icon = fragment(get_octicon(ICONS[name]))
-        icon["class"] = ["octicon"]
-        if "theme-switch" in tag["class"]:  # shown and hidden by the theme's CSS, so it is a name
-            icon["class"] += ["theme-switch"]
-            icon["data-mode"] = tag["data-mode"]
-            icon["role"], icon["aria-label"] = "img", tag["title"].lower()
-            del icon["aria-hidden"]
-        tag.replace_with(icon)
+        icon = html.fragment_fromstring(get_octicon(ICONS[name]))
+        icon.set("class", "octicon")
+        if "theme-switch" in tag.classes:  # shown and hidden by the theme's CSS, so it is a name
+            icon.classes.add("theme-switch")
+            icon.set("data-mode", tag.get("data-mode"))
+            icon.set("role", "img")
+            icon.set("aria-label", tag.get("title").lower())
+            del icon.attrib["aria-hidden"]
+        icon.tail = tag.tail
+        tag.getparent().replace(tag, icon)
 
 
-def names(frame, article):
+def names(page):
     """Give each control a name that agrees with what is seen, and each dialog one at all."""
-    for tag in frame.select("button[title], a[title]"):
-        if not tag.get_text(strip=True):
-            tag["aria-label"] = tag["title"]
-    for tag in frame.select("main [data-bs-toggle=tooltip]"):
-        tag["data-bs-container"] = "main"  # else tooltips stand outside all landmarks
-    for tag in frame.select(".search-button-field"):  # it says "Search" itself, and its keys
+    for tag in page.cssselect("button[title], a[title]"):
+        if not tag.text_content().strip():
+            tag.set("aria-label", tag.get("title"))
+    for tag in page.cssselect("main [data-bs-toggle=tooltip]"):
+        tag.set("data-bs-container", "main")  # else tooltips stand outside all landmarks
+    for tag in page.cssselect(".search-button-field"):  # it says "Search" itself, and its keys
         for attribute in ("title", "aria-label", "data-bs-toggle"):
-            del tag[attribute]
-    for tag in frame.select(".theme-switch-button"):
-        label = tag.attrs.pop("aria-label")
-        tag.insert(0, fragment(f'<span class="visually-hidden">{label}: </span>'))
-    for tag in frame.select(".btn__icon-container img"):
-        tag["alt"] = ""  # the button's text says it
+            tag.attrib.pop(attribute, None)
+    for tag in page.cssselect(".theme-switch-button"):
+        label = html.Element("span", {"class": "visually-hidden"})
+        label.text = f"{tag.attrib.pop('aria-label')}: "
+        tag.insert(0, label)
+    for tag in page.cssselect(".btn__icon-container img"):
+        tag.set("alt", "")  # the button's text says it
     for name, label in {
         "pst-search-dialog": "Search",
         "pst-primary-sidebar-modal": "Book",
         "pst-secondary-sidebar-modal": "Contents of this page",
     }.items():
-        for tag in frame.select(f"#{name}"):
-            tag["aria-label"] = label
+        for tag in page.cssselect(f"#{name}"):
+            tag.set("aria-label", label)
 
 
-def landmarks(frame, article):
+def landmarks(page):
     """Put everything into a landmark, and leave no empty one."""
-    frame.select_one("#pst-header")["hidden"] = ""  # empty, but the theme's script measures it
-    frame.select_one("footer.bd-footer").decompose()
-    sidebar = frame.select_one("#pst-primary-sidebar")
-    sidebar["role"], sidebar["aria-label"] = "complementary", "Book"
-    frame.main.append(frame.select_one("#pst-back-to-top"))
+    page.get_element_by_id("pst-header").set("hidden", "")  # the theme's script measures it
+    page.cssselect("footer.bd-footer")[0].drop_tree()
+    sidebar = page.get_element_by_id("pst-primary-sidebar")
+    sidebar.set("role", "complementary")
+    sidebar.set("aria-label", "Book")
+    page.cssselect("main")[0].append(page.get_element_by_id("pst-back-to-top"))
     # Places for advertisements and for versions, and a title page that only print shows.
-    for tag in frame.select("#ethical-ad-placement, .pst-async-banner-revealer, .onlyprint"):
-        tag.decompose()
-    for tag in frame.select(".prev-next-area"):
-        tag.name, tag["aria-label"] = "nav", "Previous and next page"
-    for tag in frame.select("nav p.caption[role=heading]"):  # headings begin with the page's title
-        del tag["role"], tag["aria-level"]
-    for tag in frame.select(".toctree-l1 > a.current"):
-        tag["aria-current"] = "page"
+    for tag in page.cssselect("#ethical-ad-placement, .pst-async-banner-revealer, .onlyprint"):
+        tag.drop_tree()
+    for tag in page.cssselect(".prev-next-area"):
+        tag.tag = "nav"
+        tag.set("aria-label", "Previous and next page")
+    for tag in page.cssselect("nav p.caption[role=heading]"):  # the first heading is the title
+        del tag.attrib["role"], tag.attrib["aria-level"]
+    for tag in page.cssselect(".toctree-l1 > a.current"):
+        tag.set("aria-current", "page")
 
 
-def structure(frame, article):
+def structure(page):
     """Say what the parts of an article are."""
-    for tag in article.find_all("th"):
-        tag["scope"] = "col"
-    for tag in article.find_all("summary", attrs={"aria-label": True}):
-        del tag["aria-label"]  # its text says it better
-    for tag in article.find_all(class_="pst-scrollable-table-container"):
-        tag.name = "section"  # a div may not take the focus, which scrolling needs
-    for tag in article.find_all(role="doc-biblioentry"):
-        tag["role"] = "listitem"
+    for tag in page.cssselect("article th"):
+        tag.set("scope", "col")
+    for tag in page.cssselect("article summary[aria-label]"):
+        del tag.attrib["aria-label"]  # its text says it better
+    for tag in page.cssselect("article .pst-scrollable-table-container"):
+        tag.tag = "section"  # a div may not take the focus, which scrolling needs
+    for tag in page.cssselect("article [role=doc-biblioentry]"):
+        tag.set("role", "listitem")
 
 
-def downloads(frame, article):
+def downloads(page):
     """Save the notebook; from disk, where no browser does that, it opens in a tab of its own."""
-    for tag in frame.select(".btn-download-source-button"):
-        tag["download"] = ""
+    for tag in page.cssselect(".btn-download-source-button"):
+        tag.set("download", "")
 
 
-def images(article, sources):
+def images(page, sources):
     """Reserve each figure's place, and load those further down when they are needed."""
-    for number, tag in enumerate(article.find_all("img", src=re.compile("_images/"))):
-        source = sources[Path(tag["src"]).name]
+    for number, tag in enumerate(page.cssselect("article img[src*='_images/']")):
+        source = sources[Path(tag.get("src")).name]
         if source.suffix == ".svg":
             svg = source.read_text(encoding="utf-8")
             for side in ("width", "height"):
                 points = re.search(rf'<svg[^>]*? {side}="([\d.]+)pt"', svg)[1]
-                tag[side] = round(float(points) * 4 / 3)
+                tag.set(side, str(round(float(points) * 4 / 3)))
         if number:  # the first may stand above the fold
-            tag["loading"], tag["decoding"] = "lazy", "async"
+            tag.set("loading", "lazy")
+            tag.set("decoding", "async")
 
 
 class Pages(BuiltinTemplateLoader):
@@ -175,19 +177,15 @@ class Pages(BuiltinTemplateLoader):
         self.builder = builder
 
     def render(self, template, context):
-        html = super().render(template, context)
-        if "</html>" not in html:  # the theme also renders parts of pages
-            return html
-        frame = BeautifulSoup(html, "html.parser")
-        place = frame.article or frame.new_tag("article")  # the search page has none
-        article = BeautifulSoup("", "html.parser")
-        article.extend(list(place.contents))  # taken out, so that a look at the frame is short
+        text = super().render(template, context)
+        if "</html>" not in text:  # the theme also renders parts of pages
+            return text
+        page = html.document_fromstring(text)
         for improve in (load, icons, names, landmarks, structure, downloads):
-            improve(frame, article)
+            improve(page)
         folder = Path(self.builder.srcdir)
-        images(article, {name: folder / path for path, name in self.builder.images.items()})
-        place.extend(list(article.contents))
-        return str(frame)
+        images(page, {name: folder / path for path, name in self.builder.images.items()})
+        return html.tostring(page, encoding="unicode", doctype="<!DOCTYPE html>")
 
 
 def setup(app):

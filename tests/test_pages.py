@@ -1,0 +1,102 @@
+"""Each page of the built book in a real browser, in both themes, wide and narrow, and from disk.
+
+It is looked at for all that can be measured without touching it.
+"""
+
+import re
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from tests.browser import SCROLL, violations
+from tests.check_book import pages_of_toc
+
+PAGES = [*pages_of_toc(), "search"]
+# What stands outside the window and can't be scrolled to.
+CUT = """() => [...document.querySelectorAll("article *")].filter((element) => {
+  const box = element.getBoundingClientRect();
+  if (box.right <= innerWidth + 1 || !box.height) return false;
+  for (let e = element; e.tagName !== "ARTICLE"; e = e.parentElement) {
+    const {overflowX, clip, position} = getComputedStyle(e);
+    if (overflowX !== "visible" || (position === "absolute" && clip !== "auto")) return false;
+  }
+  return true;
+}).map((element) => element.outerHTML.slice(0, 80))"""
+MATH = """() => [...document.querySelectorAll("math")].filter((math) => {
+  const box = math.getBoundingClientRect();
+  return math.checkVisibility() && !(box.width && box.height);
+}).map((math) => math.getAttribute("alttext"))"""
+IMAGES = """() => [...document.querySelectorAll("article img")].filter((image) =>
+  !image.naturalWidth || !image.hasAttribute("width") || !image.hasAttribute("height")
+).map((image) => image.src)"""
+PROSE = """() => {
+  const article = (document.querySelector("article") || document.body).cloneNode(true);
+  for (const code of article.querySelectorAll("pre, code, script")) code.remove();
+  return article.textContent;
+}"""
+# What is wider than its place and scrolls, but not by keyboard.
+UNREACHED = """() => [...document.querySelectorAll("article *")].filter((element) =>
+  element.scrollWidth > element.clientWidth + 1 && element.checkVisibility()
+  && /auto|scroll/.test(getComputedStyle(element).overflowX) && element.tabIndex < 0
+).map((element) => element.outerHTML.slice(0, 80))"""
+EAGER = "() => { for (const image of document.images) image.loading = 'eager'; }"
+# Bytes as they were before any compression.
+WEIGHT = """() => {
+  const entries = [...performance.getEntriesByType("navigation"),
+                   ...performance.getEntriesByType("resource")];
+  const sum = (list) => list.reduce((total, entry) => total + entry.decodedBodySize, 0);
+  return {all: sum(entries), figures: sum(entries.filter((e) => e.name.includes("/_images/")))};
+}"""
+
+
+@pytest.mark.parametrize("width", (1280, 390))
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page(tab, name, width):
+    """No message, no foreign or failed request, no sideways scroll, no violation, no shift.
+
+    At most 1 MB beyond its own figures and 2 MB in all, read to the end. It is opened in the light
+    theme and follows the system into the dark one.
+    """
+    reader = tab("light", width)
+    page = reader.open(name)
+    page.evaluate(SCROLL)
+    problems = [f"cut off: {element}" for element in page.evaluate(CUT)]
+    problems += [f"scrolls without keyboard: {element}" for element in page.evaluate(UNREACHED)]
+    problems += [f"without size: {formula}" for formula in page.evaluate(MATH)]
+    problems += [f"no picture or no size: {image}" for image in page.evaluate(IMAGES)]
+    problems += [f"raw TeX: {tex}" for tex in re.findall(r"\\\(|\\\[|\$\$|\\[a-z]{2,}\b",
+                                                         page.evaluate(PROSE))]  # fmt: skip
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        problems.append("scrolls sideways")
+    if (shift := page.evaluate("window.shifts")) >= 0.02:
+        problems.append(f"its layout shifts by {shift:.3f}")
+    weight = page.evaluate(WEIGHT)
+    assert weight["all"] > 1e5 and (weight["figures"] > 1e5 or not name.startswith("notebooks/"))
+    if weight["all"] > 2e6 or weight["all"] - weight["figures"] > 1e6:
+        problems.append(f"is heavy: {weight}")
+    problems += reader.complaints  # axe itself then asks for style sheets that are not there
+    problems += [f"light: {violation}" for violation in violations(page)]
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")  # at once
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    problems += [f"dark: {violation}" for violation in violations(page)]
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    assert problems == []
+
+
+def test_chapters_have_formulas(tab):
+    """So that the look at their size above looks at something; and in the book's own font."""
+    page = tab().open("notebooks/05-sinusoids")
+    assert page.locator("math").count() > 20
+    fonts = "document.fonts.ready.then((fonts) => [...fonts].map((f) => [f.family, f.status]))"
+    assert page.evaluate(fonts) == [["Book Math", "loaded"]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_from_disk(disk, name):
+    """It is opened in the dark theme."""
+    page = disk.open(name)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.evaluate(EAGER)
+    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    assert disk.complaints == []
