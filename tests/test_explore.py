@@ -755,12 +755,14 @@ def still(figure):
 
 @pytest.fixture(scope="module")
 def bare(browser, book):
-    """Return a function that opens a chapter without the explorables' scripts, or any script."""
+    """Return a function that gives a chapter without the explorables' scripts, or any script."""
 
-    def open_page(kind, width=1280, **options):
-        page = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
+    @functools.cache
+    def open_page(chapter, width=1280, scripts=True):
+        view = {"viewport": {"width": width, "height": 900}, "java_script_enabled": scripts}
+        page = browser.new_context(**view).new_page()
         page.route("**/explore*.js*", lambda route: route.abort())
-        page.goto((book / "_build" / "html" / "notebooks" / f"{CHAPTERS[kind]}.html").as_uri())
+        page.goto((book / "_build" / "html" / "notebooks" / f"{chapter}.html").as_uri())
         return page
 
     return open_page
@@ -768,23 +770,21 @@ def bare(browser, book):
 
 @each_kind
 def test_without_scripts_there_are_the_still_figure_and_a_sentence(bare, kind):
-    page = bare(kind, java_script_enabled=False)
+    page = bare(CHAPTERS[kind], scripts=False)
     root = page.locator(f'.explorable[data-kind="{kind}"]')
     assert KINDS[kind] in root.locator("p").inner_text()
     assert root.bounding_box()["height"] < 150  # no room is kept for what can't come
     figure = type("", (), {"root": root})
     box = still(figure).bounding_box()
     assert box["width"] > 300 and box["height"] > 100
-    page.context.close()
 
 
 @each_kind
 @each_width
 def test_nothing_moves_when_it_starts_or_answers(bare, figure, kind, width):
-    page = bare(kind, width)
+    page = bare(CHAPTERS[kind], width)
     reserved = page.locator(f'.explorable[data-kind="{kind}"]').bounding_box()["height"]
     assert figure(kind, width).root.bounding_box()["height"] == pytest.approx(reserved, abs=1)
-    page.context.close()
 
 
 def test_only_pages_with_an_explorable_load_what_it_needs(book):
