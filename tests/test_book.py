@@ -1,11 +1,13 @@
 """The book builds without a warning, is whole, and its checks notice when it isn't."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -143,6 +145,27 @@ def test_a_defect_is_noticed(book, own_copy, change, said):
         assert any(said in problem for problem in check(own_copy, book))
     finally:
         path.write_text(original, encoding="utf-8")
+
+
+def test_a_changed_style_sheet_makes_all_pages_anew(tmp_path, monkeypatch):
+    """Sphinx would leave the old one in the book, since no page has changed."""
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    import assets
+
+    for folder in ("_static", "_ext"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr(assets, "BOOK", tmp_path)
+    sheet, last = tmp_path / "_static" / "book.css", tmp_path / "environment.pickle"
+    sheet.touch()
+    app = SimpleNamespace(doctreedir=tmp_path)
+    env = SimpleNamespace(found_docs={"a", "b"})
+    assert assets.outdated(app, env, *"123") == []  # the first build makes all pages anyway
+    last.touch()
+    os.utime(last, (5, 5))
+    os.utime(sheet, (4, 4))
+    assert assets.outdated(app, env, *"123") == []
+    os.utime(sheet, (6, 6))
+    assert assets.outdated(app, env, *"123") == {"a", "b"}
 
 
 def test_without_an_address_there_are_no_buttons(tmp_path):

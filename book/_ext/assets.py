@@ -15,6 +15,7 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
+BOOK = Path(__file__).parents[1]
 INDEX = """\
 <!DOCTYPE html>
 <html lang="{language}">
@@ -88,6 +89,17 @@ def smaller_svg(svg):
     return svg if "<text" in svg else re.sub(r">\s+<", "><", svg).strip()
 
 
+def outdated(app, env, added, changed, removed):
+    """Name all pages when a script, a style sheet or an extension is newer than the last build.
+
+    Sphinx looks at the pages' own sources only.
+    """
+    last = Path(app.doctreedir) / "environment.pickle"
+    parts = [file for folder in ("_static", "_ext") for file in (BOOK / folder).glob("*.*")]
+    newest = max(file.stat().st_mtime for file in parts)
+    return env.found_docs if last.exists() and last.stat().st_mtime < newest else []
+
+
 def finish(app, exception):
     if exception or app.builder.format != "html":
         return
@@ -103,7 +115,7 @@ def finish(app, exception):
 
     pages = texts("*.html")
     words = set(re.findall(r"[\w-]+", pages + texts("_static/**/*.js")))
-    own = {file.name for file in (Path(app.srcdir) / "book" / "_static").glob("*.css")}
+    own = {file.name for file in (BOOK / "_static").glob("*.css")}
     for file in static.rglob("*.css"):
         if file.name not in own:
             file.write_text(used_css(file.read_text(encoding="utf-8"), words), encoding="utf-8")
@@ -118,5 +130,6 @@ def finish(app, exception):
 
 def setup(app):
     app.add_css_file("math.css")
+    app.connect("env-get-outdated", outdated)
     app.connect("build-finished", finish, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
