@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARTS = ["book", "notebooks", "_config.yml", "_toc.yml", "README.md"]
+PARTS = ["book", "notebooks", "_config.yml", "_toc.yml", "README.md", "posembed/course"]
 ADDRESS = "https://github.com/owner/where-a-token-stands"
 
 
