@@ -146,6 +146,11 @@ def load_tensor(name, source=None, fallback=True):
             f"name must be one of the tensors the course uses ({', '.join(TENSORS)}), not {name!r}"
         )
     if fallback and source is None and _model_in_use() == "course":
+        if os.environ.get(SOURCE_VARIABLE) and fallback_model.wanted() is None:
+            raise WeightsError(
+                f"{SOURCE_VARIABLE} was set after the course's model had come in. Restart Python (in "
+                "a notebook: the kernel) and run all cells, so that two models never mix."
+            )
         return _from_course(name, f"{fallback_model.MODEL_VARIABLE} is set to course. {BY_HAND}")
     file = source or os.environ.get(SOURCE_VARIABLE)
     try:

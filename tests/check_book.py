@@ -19,6 +19,7 @@ BROKEN = {
     "a traceback": re.compile(r"Traceback \(most recent call last\)"),
     "a raw directive": re.compile(r"^\s*(?::::+|```+)\s*\{[\w-]+\}|^\s*\.\. [\w-]+::", re.M),
     "an unrendered role": re.compile(r"\{[a-z][\w:-]*\}`|:[a-z]+:`"),
+    "the course's model in place of GPT-2": re.compile(r"This is not GPT-2: the course's own"),
     "raw Markdown": re.compile(r"\]\(\S+\.(?:md|ipynb)[)#]|^#{1,6} \S", re.M),
 }
 

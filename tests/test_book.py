@@ -126,6 +126,7 @@ def own_copy(book, tmp_path_factory):
         (adding("<p>```{note}</p>"), "a raw directive"),
         (adding("<p>[x](y.md)</p>"), "raw Markdown"),
         (adding("<pre>Traceback (most recent call last)</pre>"), "a traceback"),
+        (adding("<p>This is not GPT-2: the course's own</p>"), "the course's model in place of"),
         (adding('<a href="gone.html">x</a>'), "broken link"),
         (adding('<a href="#gone">x</a>'), "no such place"),
         (None, "no such page"),

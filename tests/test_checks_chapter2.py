@@ -66,8 +66,8 @@ def test_odd_rows_mistakes(W, odd, said):
         (order[-2:], "two longest"),
         (order[:2], "two shortest"),
         ([*odd, 1], "row 1 is within"),
-        (odd[:1], "One of the two"),
-        ([3, 5], "norms[order[:4]]"),
+        (odd[:1], "is right. Which"),
+        ([3, 5], "with its neighbours"),
         ([float(t) for t in odd], "whole numbers"),
     ]:
         assert hint in said(checks.check_odd_rows, answer), answer

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posembed.checks import UNANSWERED
+from posembed.checks import UNANSWERED, verdict
 from posembed.checks.chapter3 import (
     check_flat_share,
     check_ramp_seed,
@@ -116,3 +116,18 @@ def test_unseen_shift(W, capsys):
     ]:
         answer = said(capsys, check_unseen_shift, wrong)
         assert answer.startswith("Not yet.") and hint in answer, (wrong, answer)
+
+
+@pytest.mark.parametrize(
+    "answer, said",
+    [
+        (0.50006, "Correct."),
+        (0.50004, "Correct."),  # another way to compute it
+        (0.5001, "Correct."),  # rounded; it happens to be the mistake
+        (0.50012, "Not yet. Without the last row?"),
+    ],
+)
+def test_a_mistake_close_to_the_answer_is_told_apart(capsys, answer, said):
+    mistakes = [(0.5001, "All rows?"), (0.50012, "Without the last row?")]
+    verdict(answer, 0.50006, "", "", mistakes)
+    assert capsys.readouterr().out.startswith(said)

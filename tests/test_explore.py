@@ -479,6 +479,10 @@ def test_clock_plays_in_whole_steps_until_it_is_paused(figure):
     assert stopped > 0 and stopped % f["k"] == 0
     f.page.wait_for_timeout(500)
     assert f["t"] == stopped
+    f.press(f.control("t"), "End")
+    f.click(f.button("Play"))  # starts over
+    assert f["t"] < 100
+    f.click(f.button("Pause"))
     f.page.emulate_media(reduced_motion="reduce")
     assert not f.button("Play").is_visible() and f.button("k on").is_visible()
     f.page.emulate_media(reduced_motion="no-preference")

@@ -1,5 +1,7 @@
 """The course's model stands in for GPT-2 where that can't be had: never silently, never mixed."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ def fresh(own_caches, monkeypatch):
     """Each test is a new process that has no GPT-2: no file, no cache, no network."""
     monkeypatch.delenv("POSEMBED_MODEL", raising=False)
     monkeypatch.setattr(weights, "_served", [])
-    monkeypatch.setattr(fallback.notice, "shown", False)
+    monkeypatch.setattr(fallback.notice, "shown", [])
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
@@ -40,13 +42,32 @@ def test_it_says_so_once_and_what_to_do():
     assert load_config() == {"model": "course model", "n_head": 4, "layer_norm_epsilon": 1e-5}
 
 
-def test_in_a_notebook_it_is_a_banner(monkeypatch):
-    shown = []
-    monkeypatch.setattr("IPython.get_ipython", lambda: object())
+def test_in_a_notebook_it_is_a_banner_in_each_cell_that_asks(monkeypatch):
+    """A cell that is run again loses its output; one that only runs a check needs no banner."""
+    shown, shell = [], SimpleNamespace(user_ns={"In": ["", "check(1)"]}, execution_count=1)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     monkeypatch.setattr("IPython.display.display", shown.append)
     load_wpe()
     (banner,) = shown
     assert 'role="alert"' in banner.data and "This is not GPT-2" in banner.data
+    for number, cell, banners in [
+        (2, "check(2)", 1),
+        (3, "W = load_wpe()", 2),
+        (4, "load_wpe()", 3),
+    ]:
+        shell.user_ns["In"].append(cell)
+        shell.execution_count = number
+        load_wpe()
+        load_wpe()
+        assert len(shown) == banners
+
+
+def test_a_file_that_is_named_too_late_is_an_error(monkeypatch):
+    with pytest.warns(UserWarning, match="restart Python"):
+        load_wpe()
+    monkeypatch.setenv("POSEMBED_GPT2", "model.safetensors")
+    with pytest.raises(WeightsError, match="Restart Python"):
+        load_wpe()
 
 
 def test_code_that_must_have_gpt2_gets_an_error(monkeypatch):

@@ -96,7 +96,21 @@ def test_the_skip_link_leads_into_the_text(tab):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('main') !== null")
+    assert page.evaluate("document.activeElement.closest('article') !== null")
+
+
+@pytest.mark.parametrize("by", ["touch", "keyboard"])
+def test_the_contents_on_a_phone_lead_to_a_section_and_step_aside(tab, by):
+    page = tab("light", 390).open(CHAPTER)
+    page.locator(".secondary-toggle").press("Enter")
+    link = page.locator("#pst-secondary-sidebar-modal a[href='#a-shift-is-a-rotation']")
+    link.press("Enter") if by == "keyboard" else link.click()
+    page.locator("#pst-secondary-sidebar-modal[open]").wait_for(state="detached")
+    heading = page.locator("#a-shift-is-a-rotation > h2")
+    page.wait_for_function("(heading) => heading === document.activeElement",
+                           arg=heading.element_handle())  # fmt: skip
+    page.wait_for_timeout(600)  # it may scroll smoothly
+    assert 0 < heading.bounding_box()["y"] < 200
 
 
 def test_solutions_fold(tab):
@@ -117,6 +131,7 @@ def test_copy_button_copies(tab, book):
     block = page.locator(".cell_input .highlight").nth(1)
     block.locator("button.copybtn").press("Enter")
     page.locator("button.copybtn.success").wait_for()
+    assert page.evaluate("document.activeElement.matches('button.copybtn.success')")
     code = block.locator("pre").inner_text()
     assert page.evaluate("navigator.clipboard.readText()").strip() == code.strip()
     cells = json.loads((book / f"{CHAPTER}.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -245,7 +260,9 @@ def test_search_finds_a_word_of_a_notebooks_code(anywhere, book):
     link.press("Enter")
     page.wait_for_url(f"**/{chapter}.html*")
     page.wait_for_load_state()
-    assert page.locator("span.highlighted").count() > 0
+    first = page.locator("article span.highlighted >> visible=true").first
+    page.wait_for_timeout(600)  # it may scroll smoothly
+    assert 0 < first.bounding_box()["y"] < 800
     assert anywhere.complaints == []
 
 

@@ -131,6 +131,9 @@ def landmarks(page):
     for tag in page.cssselect(".prev-next-area"):
         tag.tag = "nav"
         tag.set("aria-label", "Previous and next page")
+    for tag in page.cssselect("article"):  # past the buttons above it, unlike the theme's target
+        tag.set("id", "text")
+        page.cssselect(".skip-link a")[0].set("href", "#text")
     for tag in page.cssselect("nav p.caption[role=heading]"):  # the first heading is the title
         del tag.attrib["role"], tag.attrib["aria-level"]
     for tag in page.cssselect(".toctree-l1 > a.current"):

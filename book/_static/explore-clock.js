@@ -35,6 +35,7 @@ explore.define('clock', 'Clock: the hands of the sinusoidal formula', figure => 
   let timer = 0;
   const step = direction => { t.value = explore.clamp(t.value + direction * k.value, 0, LAST); };
   function start() {
+    if (t.value + k.value > LAST) t.value = 0; // at the end of the table it starts over
     timer = setInterval(() => (t.value + k.value > LAST ? pause() : step(1)), PACE);
     figure.changed();
   }
@@ -131,7 +132,8 @@ explore.define('clock', 'Clock: the hands of the sinusoidal formula', figure => 
 
   function sentence({i, period, turn, seen, misread}, cosine, count) {
     const look = `, seen as ${angle(Math.abs(seen))} rad ${seen < 0 ? 'backwards' : 'forwards'}`;
-    return `Pair ${i}: wavelength ${length(period)} tokens; ${k.value} tokens turn it by `
+    return `Pair ${i}: wavelength ${length(period)} tokens; `
+      + `${k.value} token${k.value === 1 ? ' turns' : 's turn'} it by `
       + `${angle(turn)} rad${misread ? look : ''}. Misread hands: ${count} of ${d.value / 2}. `
       + `Cosine of rows t and t + k: ${explore.number(cosine)}.`;
   }

@@ -22,7 +22,7 @@ def verdict(answer, expected, why, hint, mistakes=(), atol=1e-8, rtol=1e-3):
         Said after "Correct."
     hint : str
         Said after "Not yet." when no known mistake fits.
-    mistakes : iterable of (array_like, str)
+    mistakes : sequence of (array_like, str)
         Known wrong answers, each with the hint that fits it.
     atol, rtol : float
         Absolute and relative tolerance, as in ``numpy.isclose``.
@@ -36,7 +36,7 @@ def verdict(answer, expected, why, hint, mistakes=(), atol=1e-8, rtol=1e-3):
     except ValueError:  # rows of different lengths
         given = np.asarray(answer, dtype=object)
 
-    def equals(other):
+    def equals(other, atol=atol, rtol=rtol):
         other = np.asarray(other)
         if given.shape != other.shape:
             return False
@@ -44,10 +44,20 @@ def verdict(answer, expected, why, hint, mistakes=(), atol=1e-8, rtol=1e-3):
             return bool(np.all(given == other))
         return bool(np.allclose(given, other, atol=atol, rtol=rtol))
 
-    if equals(expected):
+    def exactly(other):
+        return equals(other, atol=0, rtol=1e-12)
+
+    # A mistake may come within the tolerance of the right answer. All the digits then tell which of
+    # the two it is, unless they were rounded away.
+    numeric = np.asarray(expected).dtype.kind in "biuf"
+    rounded = numeric and any(exactly(np.round(expected, digits)) for digits in range(16))
+    sure = exactly(expected) or rounded or not any(exactly(wrong) for wrong, _ in mistakes)
+    if equals(expected) and sure:
         print(f"Correct. {why}")
         return
     if given.shape != np.shape(expected):
         print(f"Not yet. Your answer has shape {given.shape}, not {np.shape(expected)}. {hint}")
         return
-    print("Not yet.", next((text for wrong, text in mistakes if equals(wrong)), hint))
+    hints = [text for wrong, text in mistakes if exactly(wrong)]
+    hints += [text for wrong, text in mistakes if equals(wrong)]
+    print("Not yet.", hints[0] if hints else hint)

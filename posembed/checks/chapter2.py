@@ -75,10 +75,12 @@ def check_odd_rows(answer):
             f"Not yet. Both are in your list, but row {extra} is within a factor of 1.5 of a "
             f"neighbour's norm."
         )
+    elif given and given < expected:
+        print(f"Not yet. Row {min(given)} is right. Which is the other?")
     elif given & expected:
         print("Not yet. One of the two is right. Compare the other with its neighbours.")
     else:
-        print("Not yet. Print norms[order[:4]] and norms[order[-4:]], and their positions.")
+        print("Not yet. Compare each norm with its neighbours', both ends of the table included.")
 
 
 def check_row0_share(answer):
