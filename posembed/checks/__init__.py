@@ -4,11 +4,27 @@ A check prints one line: whether the answer is right and why, or a hint that fit
 It never raises on a wrong answer, and it computes what it expects instead of storing it.
 """
 
+import functools
+
 import numpy as np
 
 UNANSWERED = "No answer yet. Replace the dots, then run the cell again."
 
 
+def asks(check):
+    """Decorate a check: a cell that still holds its dots (``...``) is told so, and no more."""
+
+    @functools.wraps(check)
+    def asking(answer, *others, **options):
+        if answer is ... or answer is None:
+            print(UNANSWERED)
+        else:
+            check(answer, *others, **options)
+
+    return asking
+
+
+@asks
 def verdict(answer, expected, why, hint, mistakes=(), atol=1e-8, rtol=1e-3):
     """Print whether `answer` equals `expected`, with a hint where it doesn't.
 
@@ -27,10 +43,6 @@ def verdict(answer, expected, why, hint, mistakes=(), atol=1e-8, rtol=1e-3):
     atol, rtol : float
         Absolute and relative tolerance, as in ``numpy.isclose``.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
-
     try:
         given = np.asarray(answer)
     except ValueError:  # rows of different lengths

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from posembed.checks import UNANSWERED, verdict
+from posembed.checks import UNANSWERED, asks, verdict
 from posembed.weights import TENSORS, load_wpe
 
 VOCABULARY = 50_257  # rows of GPT-2's token table, which the course doesn't load
@@ -32,6 +32,7 @@ def _how_odd(norms, t):
     return f"{row} lies between its neighbours, far from both"
 
 
+@asks
 def check_odd_rows(answer):
     """Check the two positions whose norm breaks the pattern.
 
@@ -40,9 +41,6 @@ def check_odd_rows(answer):
     answer : sequence of int
         Positions, in any order.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     table = _table()
     norms = np.linalg.norm(table, axis=1)
     order = np.argsort(norms)
@@ -83,6 +81,7 @@ def check_odd_rows(answer):
         print("Not yet. Compare each norm with its neighbours', both ends of the table included.")
 
 
+@asks
 def check_row0_share(answer):
     """Check the share of row 0's squared norm that its two largest entries hold.
 
@@ -91,9 +90,6 @@ def check_row0_share(answer):
     answer : float
         Between 0 and 1.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     try:
         answer = float(answer)
     except (TypeError, ValueError):
@@ -190,10 +186,8 @@ def check_scaled_row(answer):
     )
 
 
+@asks
 def _choice(answer, choices, right, why, hints):
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     given = answer.strip().lower() if isinstance(answer, str) else None
     if given not in choices:
         print("Not yet. Answer with one of", ", ".join(f'"{c}"' for c in choices) + ".")
@@ -219,6 +213,7 @@ def _score_hint(table, found):
     return "Compare each row with all others by the size of their cosines."
 
 
+@asks
 def check_score(answer):
     """Check a function that scores rows by how unusual they are, whatever their norm.
 
@@ -230,9 +225,6 @@ def check_score(answer):
     answer : callable
         Takes an array (n_positions, d_model), returns n_positions scores.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     if not callable(answer):
         print("Not yet. Pass the function itself: check_score(score), without calling it.")
         return

@@ -3,15 +3,11 @@
 import numpy as np
 
 from posembed import correlation, cosine_similarity, load_wpe, mean_by_lag
-from posembed.checks import UNANSWERED, verdict
+from posembed.checks import asks, verdict
 
 ACTIVE = 0.02  # standard deviation over positions from which chapter 4 calls a column active
 LAG = 25  # tokens, exercise 1
 WORDS = ("same", "changes")
-
-
-def _untouched(answer):
-    return answer is ... or answer is None
 
 
 def _one_number(answer):
@@ -25,6 +21,7 @@ def _one_number(answer):
     return fine
 
 
+@asks
 def check_mean_at_lag(answer):
     """Check exercise 1: the mean cosine of two rows of the table that stand 25 tokens apart.
 
@@ -32,9 +29,6 @@ def check_mean_at_lag(answer):
     ----------
     answer : float
     """
-    if _untouched(answer):
-        print(UNANSWERED)
-        return
     if not _one_number(answer):
         return
     W = load_wpe().astype(np.float64)
@@ -83,6 +77,7 @@ def check_mean_at_lag(answer):
     )
 
 
+@asks
 def check_what_changes(answer):
     """Check exercise 2: which of five changes to a table change the cosines of its rows.
 
@@ -91,9 +86,6 @@ def check_what_changes(answer):
     answer : sequence of five str
         Each "same" or "changes", in the order (a) to (e).
     """
-    if _untouched(answer):
-        print(UNANSWERED)
-        return
     form = 'Answer with a list of five words, each "same" or "changes".'
     if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 5:
         print("Not yet.", form)
@@ -130,6 +122,7 @@ def check_what_changes(answer):
     )
 
 
+@asks
 def check_lag_table(answer):
     """Check exercise 3: cosines that depend on lag alone, and are larger at lag 2 than at lag 1.
 
@@ -137,9 +130,6 @@ def check_lag_table(answer):
     ----------
     answer : array_like, shape (n, d) with n >= 8 and d >= 2
     """
-    if _untouched(answer):
-        print(UNANSWERED)
-        return
     try:
         table = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
@@ -176,6 +166,7 @@ def check_lag_table(answer):
     )
 
 
+@asks
 def check_redundant_pairs(answer):
     """Check exercise 4: the share of pairs of active columns with abs(r) above 0.5.
 
@@ -183,9 +174,6 @@ def check_redundant_pairs(answer):
     ----------
     answer : float
     """
-    if _untouched(answer):
-        print(UNANSWERED)
-        return
     if not _one_number(answer):
         return
     W = load_wpe().astype(np.float64)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from posembed.checks import UNANSWERED, verdict
+from posembed.checks import asks, verdict
 
 N_POSITIONS, D_MODEL, BASE = 1024, 768, 10_000.0
 
@@ -16,21 +16,13 @@ def _numbers(answer):
         return None
 
 
-def _unanswered(answer):
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return True
-    return False
-
-
 def _period(exponent):
     return 2 * np.pi * BASE**exponent
 
 
+@asks
 def check_period(answer):
     """Check the period, in tokens, of dimension 301 (exercise 1)."""
-    if _unanswered(answer):
-        return
     value = _numbers(answer)
     if value is None or value.size != 1:
         print("Not yet. Give one number: how many tokens one turn takes.")
@@ -63,10 +55,9 @@ def _share_unfinished(d_model):
     return np.mean(periods > N_POSITIONS)
 
 
+@asks
 def check_doubling(answer):
     """Check what happens to the share of unfinished dimensions if d_model doubles (exercise 2)."""
-    if _unanswered(answer):
-        return
     choice = answer.strip().lower() if isinstance(answer, str) else answer
     if not isinstance(choice, str) or choice not in ("halves", "stays", "doubles"):
         print('Not yet. Choose one of the strings "halves", "stays" and "doubles".')
@@ -95,10 +86,9 @@ def check_doubling(answer):
     )
 
 
+@asks
 def check_wheels(answer):
     """Check eight frequencies whose cosine is highest at lag 1, and at most 0.9 (exercise 3)."""
-    if _unanswered(answer):
-        return
     frequencies = _numbers(answer)
     if frequencies is None or frequencies.shape != (8,):
         print("Not yet. Give eight numbers in one list or array, radians per token.")
@@ -131,10 +121,9 @@ def check_wheels(answer):
     )
 
 
+@asks
 def check_halves_rotation(answer):
     """Check the matrix that shifts the halves layout by 3 tokens, 8 dimensions (exercise 4)."""
-    if _unanswered(answer):
-        return
     matrix = _numbers(answer)
     if matrix is None:
         print("Not yet. Give a matrix of numbers, shape (8, 8).")

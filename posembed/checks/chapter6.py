@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 
-from posembed.checks import UNANSWERED, verdict
+from posembed.checks import asks, verdict
 from posembed.encodings import sinusoidal
 from posembed.similarity import cosine_similarity
 from posembed.weights import load_wpe
@@ -27,6 +27,7 @@ def _components(n_positions, d_model):
     return count(s**2), count(s), count(uncentred**2)
 
 
+@asks
 def check_components(answer):
     """Check exercise 1: the components that hold 90 % of the sinusoid's centred energy.
 
@@ -35,9 +36,6 @@ def check_components(answer):
     answer : int
         A number of components, or the dots of an untouched cell.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     if not isinstance(answer, Real):
         print("Not yet. The answer is one number, a count of components.")
         return
@@ -83,6 +81,7 @@ def _measures(rows):
     return dict(zip(MEASURES, values))
 
 
+@asks
 def check_mixing(answer):
     """Check exercise 2: what changes when a rotation mixes the columns of a table.
 
@@ -91,9 +90,6 @@ def check_mixing(answer):
     answer : set of str
         Names out of `MEASURES`, or the dots of an untouched cell.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     try:
         given = {answer} if isinstance(answer, str) else set(answer)
         unknown = sorted(str(name) for name in given if name not in MEASURES)
@@ -134,6 +130,7 @@ def _rows_of_floats(answer):
     return rows if rows.ndim == 2 else None
 
 
+@asks
 def check_table(answer):
     """Check exercise 3: a table that both readers can use.
 
@@ -146,9 +143,6 @@ def check_table(answer):
     answer : array_like, shape (n_positions, any number of dimensions up to d_model)
         The reader's table, or the dots of an untouched cell.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     rows = _rows_of_floats(answer)
     if rows is None:
         print("Not yet. The answer must be a matrix of numbers, one row per position.")
@@ -184,6 +178,7 @@ def check_table(answer):
     print(f"Not yet. {score} {hint} (Wanted: below 10 and below 1.)")
 
 
+@asks
 def check_shifted_rows(answer, k=10):
     """Check exercise 4: the last quarter of the sinusoid, shifted by `k` with one map per pair.
 
@@ -195,9 +190,6 @@ def check_shifted_rows(answer, k=10):
     k : int, default 10
         The shift in tokens.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     n_positions, d_model = load_wpe().shape
     start = np.arange(3 * n_positions // 4, n_positions - k)
     table = sinusoidal(n_positions, d_model)

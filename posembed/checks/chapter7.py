@@ -5,9 +5,10 @@ from numbers import Real
 
 import numpy as np
 
-from posembed.checks import UNANSWERED, verdict
+from posembed.checks import asks, verdict
 
 
+@asks
 def check_decay(answer):
     """Check exercise 1: what an unused row keeps of its norm with the other matrices' decay.
 
@@ -16,9 +17,6 @@ def check_decay(answer):
     answer : float
         A fraction, or the dots of an untouched cell.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     if not isinstance(answer, Real):
         print("Not yet. The answer is one number, a fraction of the norm.")
         return
@@ -73,15 +71,13 @@ def _loss(rows):
 
 def _choice(answer, options):
     """Print what an answer that is none of the options gets; return whether it is one."""
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-    elif not isinstance(answer, str) or answer not in options:
+    if not isinstance(answer, str) or answer not in options:
         print(f"Not yet. Answer with one of {', '.join(map(repr, options))}.")
-    else:
-        return True
-    return False
+        return False
+    return True
 
 
+@asks
 def check_shift(answer, k=40, length=64):
     """Check exercise 2: the cost of giving every position the row `k` places further on.
 
@@ -107,6 +103,7 @@ def check_shift(answer, k=40, length=64):
     )
 
 
+@asks
 def check_low_rank(answer, rank=2, allowed=0.05):
     """Check exercise 3: a table of low rank that the shipped model can use.
 
@@ -115,9 +112,6 @@ def check_low_rank(answer, rank=2, allowed=0.05):
     answer : array_like, shape (rows in use, d_model)
         The replacement of the rows in use, or the dots of an untouched cell.
     """
-    if answer is ... or answer is None:
-        print(UNANSWERED)
-        return
     try:
         rows = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
@@ -154,6 +148,7 @@ def check_low_rank(answer, rank=2, allowed=0.05):
     print(f"Not yet. The rank is fine, but the loss still rises by {cost:.3f}. {hint}")
 
 
+@asks
 def check_l2(answer):
     """Check exercise 4: decay inside the gradient, for a row that is never looked up.
 
