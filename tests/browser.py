@@ -89,7 +89,7 @@ class Tab:
     """A page of the browser that writes down what a reader must never meet."""
 
     def __init__(self, context, home):
-        self.home, self.complaints = home, []
+        self.home, self.complaints, self.requested = home, [], set()
         self.page = context.new_page()
         self.page.set_default_timeout(10_000)
         self.page.add_init_script(SHIFTS)
@@ -103,11 +103,13 @@ class Tab:
             self.complaints.append(f"{message.type}: {message.text}")
 
     def _request(self, request):
+        self.requested.add(request.url)
         if not request.url.startswith((self.home, "data:", "blob:")):
             self.complaints.append(f"another host: {request.url}")
 
     def open(self, page):
         self.complaints.clear()
+        self.requested.clear()
         self.page.goto(f"{self.home}{page}.html", wait_until="load")
         return self.page
 
