@@ -21,7 +21,7 @@ INDEX = """\
 <html lang="{language}">
 <head>
 <meta charset="utf-8">
-<link rel="icon" href="_static/icon.svg">
+<link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url={page}">
 <title>{title}</title>
 </head>
