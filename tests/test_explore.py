@@ -677,6 +677,26 @@ def test_spindle_by_keyboard(figure, width):
 # --- all of them
 
 
+def test_a_finger_that_scrolls_past_changes_nothing(figure):
+    for kind, plot in [("waves", "picture"), ("similarity", "gpt2"), ("spindle", "space"),
+                       ("spindle", "matrix"), ("clock", "dials")]:  # fmt: skip
+        f = figure(kind, 390)
+        f.plot(plot).scroll_into_view_if_needed()
+        box = f.plot(plot).bounding_box()
+        before = f.root.evaluate("root => JSON.stringify(root.dataset)")
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        was = f.page.evaluate("scrollY")
+        finger = f.page.context.new_cdp_session(f.page)
+        for step in range(12):
+            points = [{"x": x, "y": y + 15 * step}]
+            event = "touchMove" if step else "touchStart"
+            finger.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": points})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        f.page.wait_for_function("y => scrollY < y - 50", arg=was)
+        f.settle()
+        assert f.root.evaluate("root => JSON.stringify(root.dataset)") == before, (kind, plot)
+
+
 @each_kind
 @each_width
 def test_everything_is_reached_by_tab_and_large_enough_to_touch(figure, kind, width):

@@ -357,23 +357,37 @@ const explore = (() => {
     // Call pick(x, y, event) with pixels of the plot's area from pointerdown to pointerup.
     onPick(pick) {
       const {top, left} = this.margin;
-      let pressed = null;
+      let pressed = null, waiting = null;
       const pass = event => {
         const [x, y] = d3.pointer(event, this.svg.node());
         pick(clamp(x - left, 0, this.width), clamp(y - top, 0, this.height), event);
+      };
+      // A finger may be about to scroll the page: it counts once it moves aside or is lifted.
+      const begin = () => {
+        if (waiting) pass(waiting);
+        waiting = null;
       };
       this.svg.classed('ex-pick', true)
         .on('pointerdown', event => {
           pressed = event.pointerId;
           event.currentTarget.setPointerCapture(pressed);
+          waiting = event;
+          if (event.pointerType !== 'touch') begin();
+        })
+        .on('pointermove', event => {
+          if (event.pointerId !== pressed) return;
+          const aside = waiting && Math.abs(event.clientX - waiting.clientX);
+          if (waiting && aside <= Math.abs(event.clientY - waiting.clientY)) return;
+          begin();
           pass(event);
         })
-        .on('pointermove', event => { if (event.pointerId === pressed) pass(event); })
         .on('pointerup', event => {
-          if (event.pointerId === pressed) pass(event);
+          if (event.pointerId !== pressed) return;
+          begin();
+          pass(event);
           pressed = null;
         })
-        .on('pointercancel', () => { pressed = null; }); // the finger scrolls the page
+        .on('pointercancel', () => { pressed = waiting = null; }); // the page scrolls
       return this;
     }
 
