@@ -89,6 +89,9 @@ explore.define('spindle', 'Three components of the table of GPT-2, and its cosin
       const unit = Math.min(space.width, space.height) / 2 / SIZE;
       space.place = ([right, up]) => [space.width / 2 + unit * right, space.height / 2 - unit * up];
       const draw = (tag, kind) => space.g.append(tag).attr('class', kind);
+      const taken = []; // where labels stand: one that would cover another is left out
+      const free = (x, y) => taken.every(([a, b]) => Math.abs(a - x) > 32 || Math.abs(b - y) > 14)
+        && taken.push([x, y]);
       const origin = space.place([0, 0]);
       if (sphere.value) {
         draw('circle', 'ex-rule ex-plain').attr('cx', origin[0]).attr('cy', origin[1])
@@ -98,6 +101,7 @@ explore.define('spindle', 'Three components of the table of GPT-2, and its cosin
         const end = space.place(view(axis.map(v => 0.45 * SIZE * v)));
         draw('path', 'ex-axis-line').attr('d', `M${origin}L${end}`);
         space.note(...end, name, 'middle', 'ex-quiet');
+        taken.push(end);
       }
       const seen = path.map(view);
       for (const front of [false, true]) {
@@ -109,7 +113,9 @@ explore.define('spindle', 'Three components of the table of GPT-2, and its cosin
         const [right, up, near] = view(point);
         const [x, y] = space.place([right, up]);
         draw('circle', 'ex-dot gpt2').attr('cx', x).attr('cy', y).attr('r', near >= 0 ? 3.6 : 2.4);
-        if (n % 8 === 4) space.note(x + 6, y - 5, positions[n], 'start', 'ex-quiet');
+        if (n % 8 === 4 && free(x + 6, y - 5)) {
+          space.note(x + 6, y - 5, positions[n], 'start', 'ex-quiet');
+        }
       });
       const ends = [i, j].map(control => space.place(view(points[at(control)])));
       draw('path', 'ex-rule ex-halo').attr('d', `M${ends[0]}L${ends[1]}`);
