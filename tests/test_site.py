@@ -99,7 +99,7 @@ def test_the_skip_link_leads_into_the_text(tab):
     assert page.evaluate("document.activeElement.closest('article') !== null")
 
 
-@pytest.mark.parametrize("by", ["touch", "keyboard"])
+@pytest.mark.parametrize("by", ["pointer", "keyboard"])
 def test_the_contents_on_a_phone_lead_to_a_section_and_step_aside(tab, by):
     page = tab("light", 390).open(CHAPTER)
     page.locator(".secondary-toggle").press("Enter")
