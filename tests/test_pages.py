@@ -41,6 +41,11 @@ UNREACHED = """() => [...document.querySelectorAll("article *")].filter((element
   element.scrollWidth > element.clientWidth + 1 && element.checkVisibility()
   && /auto|scroll/.test(getComputedStyle(element).overflowX) && element.tabIndex < 0
 ).map((element) => element.outerHTML.slice(0, 80))"""
+# What a style sheet draws from the theme's icon font, which the book leaves out.
+NO_FONT = r"""() => [...document.querySelectorAll("body *")].filter((element) =>
+  ["::before", "::after"].some((part) =>
+    /[\ue000-\uf8ff]/.test(getComputedStyle(element, part).content))
+).map((element) => element.outerHTML.slice(0, 80))"""
 EAGER = "() => { for (const image of document.images) image.loading = 'eager'; }"
 
 
@@ -67,6 +72,7 @@ def test_a_page(tab, book, name, width):
     page.evaluate(SCROLL)
     problems = [f"cut off: {element}" for element in page.evaluate(CUT)]
     problems += [f"scrolls without keyboard: {element}" for element in page.evaluate(UNREACHED)]
+    problems += [f"an icon without its font: {element}" for element in page.evaluate(NO_FONT)]
     problems += [f"without size: {formula}" for formula in page.evaluate(MATH)]
     problems += [f"no picture or no size: {image}" for image in page.evaluate(IMAGES)]
     problems += [f"raw TeX: {tex}" for tex in re.findall(r"\\\(|\\\[|\$\$|\\[a-z]{2,}\b",

@@ -49,7 +49,8 @@ def used_css(css, words):
 
     css = RULE.sub(shorten, re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL))
     fonts = re.compile(r"@font-face\s*\{[^{}]*\}")  # those of the icons, which pages.py draws
-    return re.sub(r"@(?:media|supports)[^{}]*\{\s*\}", "", fonts.sub("", css))
+    css = re.sub(r"content:\s*var\(--pst-icon-[\w-]+\)", "content:none", fonts.sub("", css))
+    return re.sub(r"@(?:media|supports)[^{}]*\{\s*\}", "", css)
 
 
 def math_font(characters):
