@@ -29,6 +29,7 @@ CHAPTER, COMPARED = "chapter", "compared in full"
 PICTURES = Path(__file__).parent / "_build" / "figures"
 
 
+@functools.cache
 def needs_gpt2(notebook):
     """Say whether a notebook's code loads GPT-2's weights."""
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]

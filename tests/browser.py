@@ -31,9 +31,11 @@ SCROLL = """async () => {
 }"""
 # All of WCAG 2.2 AA, best practice, and what axe calls experimental.
 RULES = "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice experimental".split()
+# Those of them that look at colours.
+COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 # Of each page's thousands of coloured code tokens one of each kind is enough, of its formulas one
-# letter each, of its blocks of code one of each kind: axe takes seconds for all, and they differ
-# in nothing that it looks at.
+# letter each, of its blocks of code and their copy buttons one of each kind: axe takes seconds for
+# all, and they differ in nothing that it looks at.
 THIN = """() => {
   const seen = new Set();
   const first = (kind) => !seen.has(kind) && seen.add(kind);
@@ -44,6 +46,9 @@ THIN = """() => {
     }
     pre.normalize();
     if (!pre.childElementCount && !first(place)) pre.replaceChildren();
+  }
+  for (const button of document.querySelectorAll("button.copybtn")) {
+    if (!first(button.className + button.parentElement.className)) button.remove();
   }
   for (const math of document.querySelectorAll("math")) {
     math.replaceChildren(math.querySelector("mi, mn, mo"));
@@ -114,12 +119,12 @@ class Tab:
         return self.page
 
 
-def violations(page):
+def violations(page, rules=RULES):
     """Return what axe-core finds in a page, one line for each element; the page changes, see `THIN`."""
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate(THIN)
-    options = {"runOnly": RULES, "resultTypes": ["violations"]}
+    options = {"runOnly": rules, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options)
     return [
         f"{rule['id']}: {node['html'][:150]}"

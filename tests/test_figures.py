@@ -68,35 +68,3 @@ def test_changed_picture_fails_and_leaves_pictures(stored, change, tmp_path):
 
 def test_missing_figure_fails(stored, tmp_path):
     assert compare([stored], [], tmp_path) == ["1 figures are stored, 0 were drawn"]
-
-
-NOTEBOOK_CODE = """\
-import matplotlib.pyplot as plt
-from posembed.plotting import use_style
-use_style()
-plt.plot([0, 1], [0, 1])
-plt.xlabel("position t (tokens)")
-plt.show()
-"""
-
-
-def test_nbval_names_the_cell_whose_figure_changed(pytester, request, monkeypatch):
-    """The whole way: a notebook whose stored figure shows another curve fails under nbval."""
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK_CODE)])
-    NotebookClient(notebook, kernel_name="python3").execute()
-    nbformat.write(notebook, pytester.path / "good.ipynb")
-    bent = "[0, 0.9]"
-    notebook.cells[0].source = NOTEBOOK_CODE.replace("[0, 1])", f"{bent})")
-    nbformat.write(notebook, pytester.path / "changed.ipynb")
-    root = request.config.rootpath
-    pytester.makeconftest((root / "conftest.py").read_text())
-    pytester.makepyprojecttoml((root / "pyproject.toml").read_text())
-    monkeypatch.setenv("PYTHONPATH", str(root))
-
-    result = pytester.runpytest_subprocess("good.ipynb", "changed.ipynb", "--color=no")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*changed.ipynb, code cell 0, looks different: figure 0:*"])
-    assert list(pytester.path.glob("_build/figures/changed-cell-0/*difference.png"))

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from tests.browser import SCROLL, violations
+from tests.browser import COLOUR_RULES, SCROLL, violations
 from tests.check_book import pages_of_toc
 
 PAGES = [*pages_of_toc(), "search"]
@@ -46,6 +46,9 @@ NO_FONT = r"""() => [...document.querySelectorAll("body *")].filter((element) =>
   ["::before", "::after"].some((part) =>
     /[\ue000-\uf8ff]/.test(getComputedStyle(element, part).content))
 ).map((element) => element.outerHTML.slice(0, 80))"""
+# All that axe looks at but for colours: what a page is made of, and where it stands.
+LAYOUT = """() => document.body.outerHTML + [...document.querySelectorAll("body *")].map((element) =>
+  [element.checkVisibility(), ...Object.values(element.getBoundingClientRect().toJSON())])"""
 EAGER = "() => { for (const image of document.images) image.loading = 'eager'; }"
 
 
@@ -65,7 +68,7 @@ def test_a_page(tab, book, name, width):
     """No message, no foreign or failed request, no sideways scroll, no violation, no shift.
 
     At most 1 MB beyond its own figures and 2 MB in all, read to the end. It is opened in the light
-    theme and follows the system into the dark one.
+    theme and follows the system into the dark one, which changes its colours and nothing else.
     """
     reader = tab("light", width)
     page = reader.open(name)
@@ -89,9 +92,12 @@ def test_a_page(tab, book, name, width):
         problems.append(f"is heavy: {total:,} bytes, {figures:,} of them figures")
     problems += reader.complaints  # axe itself then asks for style sheets that are not there
     problems += [f"light: {violation}" for violation in violations(page)]
+    layout = page.evaluate(LAYOUT)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")  # at once
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    problems += [f"dark: {violation}" for violation in violations(page)]
+    if page.evaluate(LAYOUT) != layout:
+        problems.append("dark, it is not the same page in other colours")
+    problems += [f"dark: {violation}" for violation in violations(page, COLOUR_RULES)]
     page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     assert problems == []
 
