@@ -90,7 +90,9 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     # Side by side, what takes longest begins, so that no worker waits for it in the end.
-    items.sort(key=lambda item: item.path.stem != "test_pages")
+    longest = ["test_pages", "test_explore", "07-grow-your-own", "test_site", "test_lab"]
+    rank = {stem: number for number, stem in enumerate(longest)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
     for item in items:
         if not isinstance(item, IPyNbCell):
             continue

@@ -240,6 +240,13 @@ class Figure:
             assert self[name] == pytest.approx(float(value), abs=1e-9, nan_ok=True), name
 
 
+# To run in each page: keeps the height that each explorable has before it starts.
+RESERVED = """document.addEventListener("readystatechange", () => {
+  window.reserved ??= Object.fromEntries([...document.querySelectorAll(".explorable:not([data-ready])")]
+    .map((root) => [root.dataset.kind, root.getBoundingClientRect().height]));
+});"""
+
+
 @pytest.fixture(scope="module")
 def figure(browser, site, book):
     """Return a function that gives an explorable: wide from a server, narrow from disk."""
@@ -256,6 +263,7 @@ def figure(browser, site, book):
                 "console",
                 lambda m: "_static/explore" in m.location["url"] and complaints.append(m.text),
             )
+            page.add_init_script(RESERVED)
             page.goto(f"{homes[width]}notebooks/{chapter}.html")
         return Figure(pages[chapter, width], kind)
 
@@ -759,13 +767,12 @@ def still(figure):
 
 @pytest.fixture(scope="module")
 def bare(browser, book):
-    """Return a function that gives a chapter without the explorables' scripts, or any script."""
+    """Return a function that gives a chapter where no script runs."""
+    context = browser.new_context(java_script_enabled=False)
 
     @functools.cache
-    def open_page(chapter, width=1280, scripts=True):
-        view = {"viewport": {"width": width, "height": 900}, "java_script_enabled": scripts}
-        page = browser.new_context(**view).new_page()
-        page.route("**/explore*.js*", lambda route: route.abort())
+    def open_page(chapter):
+        page = context.new_page()
         page.goto((book / "_build" / "html" / "notebooks" / f"{chapter}.html").as_uri())
         return page
 
@@ -774,7 +781,7 @@ def bare(browser, book):
 
 @each_kind
 def test_without_scripts_there_are_the_still_figure_and_a_sentence(bare, kind):
-    page = bare(CHAPTERS[kind], scripts=False)
+    page = bare(CHAPTERS[kind])
     root = page.locator(f'.explorable[data-kind="{kind}"]')
     assert KINDS[kind] in root.locator("p").inner_text()
     assert root.bounding_box()["height"] < 150  # no room is kept for what can't come
@@ -785,10 +792,10 @@ def test_without_scripts_there_are_the_still_figure_and_a_sentence(bare, kind):
 
 @each_kind
 @each_width
-def test_nothing_moves_when_it_starts_or_answers(bare, figure, kind, width):
-    page = bare(CHAPTERS[kind], width)
-    reserved = page.locator(f'.explorable[data-kind="{kind}"]').bounding_box()["height"]
-    assert figure(kind, width).root.bounding_box()["height"] == pytest.approx(reserved, abs=1)
+def test_nothing_moves_when_it_starts_or_answers(figure, kind, width):
+    f = figure(kind, width)
+    reserved = f.page.evaluate("kind => reserved[kind]", kind)
+    assert f.root.bounding_box()["height"] == pytest.approx(reserved, abs=1)
 
 
 def test_only_pages_with_an_explorable_load_what_it_needs(book):

@@ -20,7 +20,11 @@ CELLS = """() => {
     errors: cell.outputs.toJSON().filter((output) => output.output_type === "error"),
   }));
 }"""
-
+OPEN = """async (path) => {
+  const widget = await jupyterapp.commands.execute("docmanager:open", {path});
+  await widget.revealed;
+  jupyterapp.shell.activateById(widget.id);
+}"""
 READY = """async () => {
   const context = jupyterapp.shell.currentWidget.sessionContext;
   await context.ready;
@@ -64,21 +68,28 @@ def lab(tmp_path_factory):
             process.wait()
 
 
-@pytest.mark.parametrize("chapter", ["01-why-position-matters", "05-sinusoids"])
-def test_a_chapter_runs(browser, lab, chapter):
+@pytest.fixture(scope="module")
+def desk(browser, lab):
+    """Return a page with JupyterLab, where no notebook is open yet."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(120_000)  # on a busy machine
-    # A workspace of its own, or JupyterLab brings back the chapter that was open before.
-    page.goto(f"{lab}/workspaces/{chapter}/tree/{chapter}.ipynb?token={TOKEN}")
-    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
-    page.evaluate(READY)  # cells that run before the kernel has answered would be lost
-    page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    assert not any(cell["run"] for cell in page.evaluate(CELLS))
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(f"({CELLS})().every((cell) => cell.run)")
-    cells = page.evaluate(CELLS)
+    page.goto(f"{lab}?token={TOKEN}")
+    page.locator("#jp-main-dock-panel").wait_for()
+    return page
+
+
+@pytest.mark.parametrize("chapter", ["01-why-position-matters", "05-sinusoids"])
+def test_a_chapter_runs(desk, chapter):
+    desk.evaluate(OPEN, f"{chapter}.ipynb")
+    notebook = desk.locator(".jp-NotebookPanel:visible")
+    notebook.locator(".jp-CodeCell").first.wait_for()
+    notebook.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+    desk.evaluate(READY)  # cells that run before the kernel has answered would be lost
+    desk.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    assert not any(cell["run"] for cell in desk.evaluate(CELLS))
+    desk.get_by_role("menuitem", name="Run", exact=True).click()
+    desk.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    desk.wait_for_function(f"({CELLS})().every((cell) => cell.run)")
+    cells = desk.evaluate(CELLS)
     assert len(cells) > 5
     assert [cell["errors"] for cell in cells if cell["errors"]] == []
-    page.close()
