@@ -1,6 +1,7 @@
 """The browser of this machine, a server for it, and how pages are looked at in it. No test."""
 
 import functools
+import json
 import os
 import shutil
 import threading
@@ -35,8 +36,6 @@ SCROLL = """async () => {
 }"""
 # All of WCAG 2.2 AA, best practice, and what axe calls experimental.
 RULES = "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice experimental".split()
-# Those of them that look at colours.
-COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 # Of each page's thousands of coloured code tokens one of each kind is enough, of its formulas one
 # letter each, of its blocks of code and their copy buttons one of each kind: axe takes seconds for
 # all, and they differ in nothing that it looks at.
@@ -56,6 +55,23 @@ THIN = """() => {
   }
   for (const math of document.querySelectorAll("math")) {
     math.replaceChildren(math.querySelector("mi, mn, mo"));
+  }
+}"""
+
+# Marks the first of all texts that have the same letters and colours on the same grounds.
+FIRST_OF_A_LOOK = """() => {
+  const seen = new Set();
+  for (const element of document.querySelectorAll("body *")) {
+    if (![...element.childNodes].some((node) => node instanceof Text && node.data.trim())) continue;
+    const {color, fontSize, fontWeight, textShadow} = getComputedStyle(element);
+    const look = [color, fontSize, fontWeight, textShadow];
+    for (let e = element; e; e = e.parentElement) {
+      const {backgroundColor, backgroundImage, opacity} = getComputedStyle(e);
+      if (backgroundColor !== "rgba(0, 0, 0, 0)" || backgroundImage !== "none" || opacity < 1) {
+        look.push(backgroundColor, backgroundImage, opacity);
+      }
+    }
+    element.toggleAttribute("data-look", !seen.has(look.join()) && seen.add(look.join()));
   }
 }"""
 
@@ -123,13 +139,30 @@ class Tab:
         return self.page
 
 
-def violations(page, rules=RULES):
+def violations(page):
     """Return what axe-core finds in a page, one line for each element; the page changes, see `THIN`."""
+    page.evaluate(THIN)
+    return _axe(page, RULES)
+
+
+def colour_violations(page):
+    """Return what axe-core finds in the colours of a page whose all else it has looked at.
+
+    Of the texts that look alike, in colours and letters and in what lies behind, it sees the first:
+    it takes a millisecond for each, and pages have hundreds.
+    """
+    page.evaluate(FIRST_OF_A_LOOK)
+    first = {"id": "color-contrast", "selector": "[data-look], input, select, textarea"}
+    only = f"axe.configure({json.dumps({'rules': [first]})});"
+    return _axe(page, {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}, only)
+
+
+def _axe(page, rules, configure=""):
     from axe_playwright_python.sync_playwright import Axe
 
-    page.evaluate(THIN)
-    options = {"runOnly": rules, "resultTypes": ["violations"]}
-    found = Axe().run(page, options=options)
+    axe = Axe()
+    axe.axe_script += configure
+    found = axe.run(page, options={"runOnly": rules, "resultTypes": ["violations"]})
     return [
         f"{rule['id']}: {node['html'][:150]}"
         for rule in found.response["violations"]

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from tests.browser import COLOUR_RULES, SCROLL, violations
+from tests.browser import SCROLL, colour_violations, violations
 from tests.check_book import pages_of_toc
 
 PAGES = [*pages_of_toc(), "search"]
@@ -103,7 +103,7 @@ def test_a_page(tab, book, name, width):
     page.wait_for_function(DARK)
     if page.evaluate(LAYOUT) != layout:
         problems.append("dark, it is not the same page in other colours")
-    problems += [f"dark: {violation}" for violation in violations(page, COLOUR_RULES)]
+    problems += [f"dark: {violation}" for violation in colour_violations(page)]
     page.emulate_media(color_scheme="light")
     assert problems == []
 
