@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 
-UNANSWERED = "No answer yet. Replace the dots, then run the cell again."
+UNANSWERED = "No answer yet. Replace the dots, run again."
 
 
 def asks(check):
