@@ -202,8 +202,8 @@ def check_shifted_rows(answer, k=10):
         table[start + k],
         "Four numbers per pair, fitted to the first three quarters, hold on the last quarter too: "
         "the map has the form that the rows obey.",
-        "Fit one 2 x 2 map per pair of columns (2i, 2i + 1) on the training rows, with a constant "
-        "in neither, and apply it to the rows at `start`.",
+        "Fit one 2 x 2 map per pair of columns (2i, 2i + 1) on the training rows, without "
+        "a constant, and apply it to the rows at `start`.",
         [
             (table[start], "These are the rows at t: they have not been shifted."),
             (
