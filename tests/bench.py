@@ -221,7 +221,7 @@ def site():
 
 
 def tests():
-    """Time nbval for each notebook, and all of them one after the other and in parallel."""
+    """Time nbval for each notebook, all of them one by one and in parallel, and all tests."""
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     rows, serial = [], 0.0
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -232,6 +232,8 @@ def tests():
     parallel, _ = timed([*pytest, "-n", "auto", "--dist", "loadscope", "notebooks"], cwd=ROOT)
     rows.append(("nbval, all notebooks", f"{serial:.1f} s, one by one", f"{parallel:.1f} s",
                  f"{serial / parallel:.1f} times faster"))  # fmt: skip
+    seconds, report = timed(["make", "test"], cwd=ROOT)
+    rows.append(("make test", re.search(r"\d+ passed", report)[0], f"{seconds:.0f} s", ""))
     return rows
 
 
