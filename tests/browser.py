@@ -120,12 +120,16 @@ class Tab:
         self.page.add_init_script(SHIFTS)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("requestfailed", lambda r: self.complaints.append(f"failed: {r.url}"))
+        self.page.on("requestfailed", self._failed)
         self.page.on("request", self._request)
 
     def _console(self, message):
         if message.type in ("error", "warning"):
             self.complaints.append(f"{message.type}: {message.text}")
+
+    def _failed(self, request):
+        if request.failure != "net::ERR_ABORTED":  # by going on to another page
+            self.complaints.append(f"failed: {request.url}: {request.failure}")
 
     def _request(self, request):
         self.requested.add(request.url)
