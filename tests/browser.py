@@ -57,8 +57,8 @@ THIN = """() => {
     math.replaceChildren(math.querySelector("mi, mn, mo"));
   }
 }"""
-
-# Marks the first of all texts that have the same letters and colours on the same grounds.
+# Marks the first of all texts that have the same letters and colours on the same grounds, and
+# counts them.
 FIRST_OF_A_LOOK = """() => {
   const seen = new Set();
   for (const element of document.querySelectorAll("body *")) {
@@ -73,6 +73,7 @@ FIRST_OF_A_LOOK = """() => {
     }
     element.toggleAttribute("data-look", !seen.has(look.join()) && seen.add(look.join()));
   }
+  return seen.size;
 }"""
 
 
@@ -155,7 +156,7 @@ def colour_violations(page):
     Of the texts that look alike, in colours and letters and in what lies behind, it sees the first:
     it takes a millisecond for each, and pages have hundreds.
     """
-    page.evaluate(FIRST_OF_A_LOOK)
+    assert page.evaluate(FIRST_OF_A_LOOK) > 5, "the page has texts"
     first = {"id": "color-contrast", "selector": "[data-look], input, select, textarea"}
     only = f"axe.configure({json.dumps({'rules': [first]})});"
     return _axe(page, {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}, only)

@@ -108,6 +108,19 @@ def test_a_page(tab, book, name, width):
     assert problems == []
 
 
+def test_a_dim_word_and_a_picture_without_words_are_noticed(tab):
+    """That is, axe runs, and sees a dark page's colours too."""
+    page = tab().open("book/glossary")
+    page.evaluate("document.querySelector('article').append(new Image())")
+    page.add_style_tag(content="html[data-theme=dark] article em { color: #444; }")
+    assert [line.split(":")[0] for line in violations(page)] == ["image-alt"]
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(DARK)
+    found = colour_violations(page)
+    page.emulate_media(color_scheme="light")
+    assert [line[:18] for line in found] == ["color-contrast: <e"]
+
+
 def test_chapters_have_formulas(tab):
     """So that the look at their size above looks at something; and in the book's own font."""
     page = tab().open("notebooks/05-sinusoids")
